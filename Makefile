@@ -1,0 +1,76 @@
+# Two commands do everything on a fresh machine: `make demo` and `make test`.
+# What is slow to build (tools, the control plane, Kafka's jars) is cached
+# outside the tree, in $(CACHE), keyed by version.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+CACHE ?= $(or $(SLUICE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/sluice)
+export SLUICE_CACHE := $(CACHE)
+
+# Every Go module of the repository.
+MODULES := $(patsubst %/go.mod,%,$(shell git ls-files -c -o --exclude-standard -- 'go.mod' '*/go.mod'))
+# The tests of these packages need nothing but Go.
+UNIT := ./api/... ./certs/... ./cmd/... ./controllers/... ./internal/... ./webhooks/...
+
+# tool NAME PACKAGE: builds a pinned tool once into the cache and names it.
+tool = $(CACHE)/bin/$(1)-$(shell cat .tools/$(1)/go.mod .tools/$(1)/go.sum | sha256sum | cut -c1-12)
+CONTROLLER_GEN := $(call tool,controller-gen)
+GOLANGCI_LINT  := $(call tool,golangci-lint)
+HELM           := $(call tool,helm)
+SETUP_ENVTEST  := $(call tool,setup-envtest)
+export SLUICE_HELM := $(HELM)
+
+.PHONY: help
+help: ## Show what can be made
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(CONTROLLER_GEN):
+	@.tools/build controller-gen sigs.k8s.io/controller-tools/cmd/controller-gen $@ "half a minute"
+$(GOLANGCI_LINT):
+	@.tools/build golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint $@ "3 to 7 minutes"
+$(HELM):
+	@.tools/build helm helm.sh/helm/v4/cmd/helm $@ "1 to 2 minutes"
+$(SETUP_ENVTEST):
+	@.tools/build setup-envtest sigs.k8s.io/controller-runtime/tools/setup-envtest $@ "a few seconds"
+
+.PHONY: build
+build: ## Build bin/sluice
+	go build -o bin/sluice ./cmd/sluice
+
+.PHONY: generate
+generate: $(CONTROLLER_GEN) ## Generate deep copies and the chart's CRDs
+	$(CONTROLLER_GEN) object:headerFile=/dev/null paths=./api/v1
+	@tmp=$$(mktemp -d); trap 'rm -rf "$$tmp"' EXIT; \
+	$(CONTROLLER_GEN) crd:headerFile=/dev/null paths=./api/v1 output:crd:dir=$$tmp && \
+	rm -rf charts/sluice/templates/crds && \
+	go run ./api/crdgen $$tmp charts/sluice/templates/crds
+
+.PHONY: format
+format: ## Format all Go files
+	gofmt -w $$(git ls-files -c -o --exclude-standard -- '*.go')
+
+.PHONY: tidy
+tidy: ## Tidy every module
+	@for m in $(MODULES); do (cd "$$m" && go mod tidy) || exit 1; done
+
+.PHONY: verify
+verify: ## Generate, format and tidy; fail if that changed anything
+	@before=$$(.tools/tree-state); $(MAKE) --no-print-directory generate format tidy; after=$$(.tools/tree-state); \
+	if [ "$$before" != "$$after" ]; then \
+	  echo "verify: these files are not as 'make generate format tidy' leaves them; commit the change:"; \
+	  git status --short; git diff --stat; exit 1; \
+	fi; echo "verify: nothing to change"
+
+.PHONY: lint
+lint: $(GOLANGCI_LINT) ## Lint, import rules included
+	$(GOLANGCI_LINT) run ./...
+	@for m in $(filter-out .tools/% .,$(MODULES)); do echo "lint $$m"; (cd "$$m" && $(GOLANGCI_LINT) run --config $(CURDIR)/.golangci.yml ./...) || exit 1; done
+
+.PHONY: chart
+chart: $(HELM) ## Lint and render the chart
+	$(HELM) lint --strict charts/sluice
+	@mkdir -p out && $(HELM) template sluice charts/sluice --namespace sluice > out/chart.yaml && \
+	$(HELM) template sluice charts/sluice --namespace sluice --set certManager.enabled=true > out/chart-cert-manager.yaml && \
+	echo "rendered out/chart.yaml and out/chart-cert-manager.yaml"

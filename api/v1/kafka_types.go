@@ -1,0 +1,163 @@
+package v1
+
+import (
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Kafka is a Kafka cluster.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:shortName=k,categories=strimzi
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`,description="The state of the custom resource"
+// +kubebuilder:printcolumn:name="Warnings",type=string,JSONPath=`.status.conditions[?(@.type=="Warning")].status`,description="Warnings related to the custom resource"
+// +kubebuilder:printcolumn:name="Kafka version",type=string,JSONPath=`.status.kafkaVersion`,description="The Kafka version used by the cluster"
+// +kubebuilder:printcolumn:name="Metadata version",type=string,JSONPath=`.status.kafkaMetadataVersion`,description="The Kafka metadata version used by the cluster"
+type Kafka struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// Spec is what the user wants.
+	// +optional
+	Spec KafkaSpec `json:"spec,omitempty"`
+	// Status is what the operator saw.
+	// +optional
+	Status KafkaStatus `json:"status,omitempty"`
+}
+
+// KafkaList is a list of Kafka.
+//
+// +kubebuilder:object:root=true
+type KafkaList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []Kafka `json:"items"`
+}
+
+// KafkaSpec is the specification of a Kafka cluster.
+type KafkaSpec struct {
+	// Kafka configures the nodes.
+	// +optional
+	Kafka KafkaClusterSpec `json:"kafka,omitempty"`
+	// EntityOperator configures Strimzi's topic and user operators.
+	// +optional
+	EntityOperator *EntityOperatorSpec `json:"entityOperator,omitempty"`
+	// CruiseControl configures Cruise Control.
+	// +optional
+	CruiseControl *CruiseControlSpec `json:"cruiseControl,omitempty"`
+	// KafkaExporter configures the Kafka Exporter.
+	// +optional
+	KafkaExporter *KafkaExporterSpec `json:"kafkaExporter,omitempty"`
+}
+
+// KafkaClusterSpec configures the nodes of a Kafka cluster.
+type KafkaClusterSpec struct {
+	// Version of Kafka; the newest supported one where absent.
+	// +optional
+	Version string `json:"version,omitempty"`
+	// MetadataVersion is the finalized KRaft metadata version.
+	// +optional
+	MetadataVersion string `json:"metadataVersion,omitempty"`
+	// Image of the nodes' containers.
+	// +optional
+	Image string `json:"image,omitempty"`
+	// Listeners for clients.
+	// +optional
+	Listeners []KafkaListener `json:"listeners,omitempty"`
+	// Config holds broker options.
+	// +kubebuilder:validation:Schemaless
+	// +kubebuilder:validation:Type=object
+	// +kubebuilder:pruning:PreserveUnknownFields
+	// +optional
+	Config Config `json:"config,omitempty"`
+	// Template customises the generated resources; a pool's own template.pod
+	// replaces this one whole.
+	// +optional
+	Template *KafkaTemplate `json:"template,omitempty"`
+}
+
+// KafkaListener is one listener for clients.
+type KafkaListener struct {
+	// Name of the listener, unique in the cluster.
+	// +optional
+	Name string `json:"name,omitempty"`
+	// Port inside Kubernetes, unique in the cluster.
+	// +optional
+	Port int64 `json:"port,omitempty"`
+	// Type is internal, cluster-ip, nodeport, loadbalancer, ingress or route.
+	// +optional
+	Type string `json:"type,omitempty"`
+	// TLS encrypts the listener.
+	// +optional
+	TLS bool `json:"tls,omitempty"`
+}
+
+// KafkaTemplate customises what is generated for Kafka nodes.
+type KafkaTemplate struct {
+	// Pod template.
+	// +optional
+	Pod *PodTemplate `json:"pod,omitempty"`
+	// KafkaContainer is the container named kafka.
+	// +optional
+	KafkaContainer *ContainerTemplate `json:"kafkaContainer,omitempty"`
+	// InitContainer is the init container named kafka-init.
+	// +optional
+	InitContainer *ContainerTemplate `json:"initContainer,omitempty"`
+}
+
+// EntityOperatorSpec configures Strimzi's topic and user operators.
+type EntityOperatorSpec struct {
+	// TopicOperator, where set, runs Strimzi's own topic operator.
+	// +optional
+	TopicOperator *apiextensionsv1.JSON `json:"topicOperator,omitempty"`
+	// Template customises the generated resources.
+	// +optional
+	Template *OtherTemplate `json:"template,omitempty"`
+}
+
+// CruiseControlSpec configures Cruise Control.
+type CruiseControlSpec struct {
+	// Template customises the generated resources.
+	// +optional
+	Template *OtherTemplate `json:"template,omitempty"`
+}
+
+// KafkaExporterSpec configures the Kafka Exporter.
+type KafkaExporterSpec struct {
+	// Template customises the generated resources.
+	// +optional
+	Template *OtherTemplate `json:"template,omitempty"`
+}
+
+// KafkaStatus is what the operator saw of a Kafka cluster.
+type KafkaStatus struct {
+	// Conditions tell how the cluster is.
+	// +optional
+	Conditions []Condition `json:"conditions,omitempty"`
+	// ObservedGeneration is the generation that was last reconciled.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// ClusterID is Kafka's own cluster ID.
+	// +optional
+	ClusterID string `json:"clusterId,omitempty"`
+	// KafkaVersion is the version in use.
+	// +optional
+	KafkaVersion string `json:"kafkaVersion,omitempty"`
+	// KafkaMetadataVersion is the finalized metadata version.
+	// +optional
+	KafkaMetadataVersion string `json:"kafkaMetadataVersion,omitempty"`
+	// Listeners as clients reach them.
+	// +optional
+	Listeners []ListenerStatus `json:"listeners,omitempty"`
+}
+
+// ListenerStatus tells where a listener is reached.
+type ListenerStatus struct {
+	// Name of the listener.
+	// +optional
+	Name string `json:"name,omitempty"`
+	// BootstrapServers is a comma-separated list of host:port.
+	// +optional
+	BootstrapServers string `json:"bootstrapServers,omitempty"`
+}

@@ -1,0 +1,102 @@
+package v1
+
+// Kinds of the group.
+const (
+	KindKafka             = "Kafka"
+	KindKafkaNodePool     = "KafkaNodePool"
+	KindKafkaTopic        = "KafkaTopic"
+	KindKafkaRebalance    = "KafkaRebalance"
+	KindKafkaConnect      = "KafkaConnect"
+	KindKafkaMirrorMaker2 = "KafkaMirrorMaker2"
+)
+
+// Labels that Strimzi and Sluice put on resources and pods.
+const (
+	// LabelCluster names the Kafka (or Connect, MirrorMaker 2) that a resource
+	// or pod belongs to.
+	LabelCluster = "strimzi.io/cluster"
+	// LabelKind is the kind of the resource that a pod was made for.
+	LabelKind = "strimzi.io/kind"
+	// LabelName is the name of the component that a pod belongs to.
+	LabelName = "strimzi.io/name"
+	// LabelPoolName names the KafkaNodePool of a Kafka pod.
+	LabelPoolName = "strimzi.io/pool-name"
+	// LabelPodName repeats a pod's own name.
+	LabelPodName = "strimzi.io/pod-name"
+	// LabelComponentType tells what runs in a pod; see the Component constants.
+	LabelComponentType = "strimzi.io/component-type"
+)
+
+// Values of LabelComponentType for the pods that may carry templated volumes.
+const (
+	ComponentKafka        = "kafka"
+	ComponentKafkaConnect = "kafka-connect"
+	ComponentMirrorMaker2 = "kafka-mirror-maker-2"
+)
+
+// Annotations that Strimzi defines.
+const (
+	// AnnotationManaged set to "false" on a KafkaTopic leaves its topic alone.
+	AnnotationManaged = "strimzi.io/managed"
+	// AnnotationPauseReconciliation set to "true" pauses a resource.
+	AnnotationPauseReconciliation = "strimzi.io/pause-reconciliation"
+	// AnnotationNextNodeIDs lists the IDs that new nodes of a pool take.
+	AnnotationNextNodeIDs = "strimzi.io/next-node-ids"
+	// AnnotationRemoveNodeIDs lists the IDs that leave a pool first.
+	AnnotationRemoveNodeIDs = "strimzi.io/remove-node-ids"
+	// AnnotationSkipScaleDownCheck set to "true" on a Kafka lifts the guard.
+	AnnotationSkipScaleDownCheck = "strimzi.io/skip-broker-scaledown-check"
+	// AnnotationRebalanceTemplate set to "true" marks a template, never run.
+	AnnotationRebalanceTemplate = "strimzi.io/rebalance-template"
+)
+
+// Annotations and namespace labels of Sluice's own.
+const (
+	// AnnotationSluiceManaged set to "true" hands a Kafka to Sluice.
+	AnnotationSluiceManaged = "sluice.dev/managed"
+	// AnnotationSluiceTopics set to "true" hands a Kafka's topics to Sluice.
+	AnnotationSluiceTopics = "sluice.dev/topics"
+	// AnnotationCordon lists brokers to be cordoned by hand.
+	AnnotationCordon = "sluice.dev/cordon"
+	// AnnotationPodTemplatedVolumes carries template.pod.templatedVolumes as
+	// YAML or JSON where the served schema would prune the field.
+	AnnotationPodTemplatedVolumes = "sluice.dev/pod-templated-volumes"
+	// AnnotationTemplatedVolumesHash records on a pod a hash of its expanded
+	// templated volumes. It is information, never the source of a decision.
+	AnnotationTemplatedVolumesHash = "sluice.dev/templated-volumes"
+	// AnnotationUnmanagedConfig lists topic options that Sluice leaves alone.
+	AnnotationUnmanagedConfig = "sluice.dev/unmanaged-config"
+	// AnnotationDeletionPolicy with DeletionPolicyRetain keeps the topic in
+	// Kafka when its resource goes.
+	AnnotationDeletionPolicy = "sluice.dev/deletion-policy"
+	// DeletionPolicyRetain is the value of AnnotationDeletionPolicy.
+	DeletionPolicyRetain = "retain"
+	// LabelAdmission with AdmissionDisabled on a namespace switches admission
+	// off there.
+	LabelAdmission = "sluice.dev/admission"
+	// AdmissionDisabled is the value of LabelAdmission.
+	AdmissionDisabled = "disabled"
+)
+
+// FinalizerTopic keeps a KafkaTopic until its topic is gone from Kafka.
+const FinalizerTopic = "strimzi.io/topic-operator"
+
+// FieldManager names Sluice in managedFields.
+const FieldManager = "sluice"
+
+// Condition types.
+const (
+	ConditionReady                = "Ready"
+	ConditionWarning              = "Warning"
+	ConditionUnmanaged            = "Unmanaged"
+	ConditionReconciliationPaused = "ReconciliationPaused"
+)
+
+// Reasons of a topic's conditions.
+const (
+	ReasonKafkaError       = "KafkaError"
+	ReasonNotSupported     = "NotSupported"
+	ReasonResourceConflict = "ResourceConflict"
+	ReasonInternalError    = "InternalError"
+	ReasonInvalidConfig    = "InvalidConfig"
+)
