@@ -25,9 +25,7 @@ const Group = "kafka.strimzi.io"
 var GroupVersion = schema.GroupVersion{Group: Group, Version: "v1"}
 
 // AddToScheme registers all kinds of this package.
-var AddToScheme = runtime.NewSchemeBuilder(addKnownTypes).AddToScheme
-
-func addKnownTypes(s *runtime.Scheme) error {
+func AddToScheme(s *runtime.Scheme) error {
 	s.AddKnownTypes(GroupVersion,
 		&Kafka{}, &KafkaList{},
 		&KafkaNodePool{}, &KafkaNodePoolList{},
