@@ -116,7 +116,8 @@ func (w *world) turn(k *keeper) {
 // settle runs turns of the replicas until the time has passed.
 func (w *world) settle(d time.Duration, replicas ...*keeper) {
 	w.t.Helper()
-	for end := w.clock.Now().Add(d); w.clock.Now().Before(end); w.clock.Step(10 * time.Second) {
+	step := max(10*time.Second, d/30)
+	for end := w.clock.Now().Add(d); w.clock.Now().Before(end); w.clock.Step(step) {
 		for _, k := range replicas {
 			w.turn(k)
 		}
@@ -307,7 +308,7 @@ func TestRenewalServesTheOldPairUntilTheNewOneIsTrusted(t *testing.T) {
 	if a.source.served().same(first) {
 		t.Fatal("still serves the old pair after the propagation delay")
 	}
-	w.settle(testGrace+time.Minute, a)
+	w.settle(testGrace+10*time.Minute, a)
 	cas, _ = parseBundle(w.bundles()[0])
 	if len(cas) != 1 || !cas[0].Equal(a.source.served().cas[0]) {
 		t.Fatalf("%d CAs are left after the retirement delay, want the new one alone", len(cas))
@@ -341,8 +342,8 @@ func TestNoRequestIsRefusedWhateverTheOrder(t *testing.T) {
 				}
 				w.checkLateAPIServers(replicas)
 			}
-			w.settle(testGrace+time.Minute, replicas...)
-			w.settle(testGrace+time.Minute, replicas...)
+			w.settle(testGrace+10*time.Minute, replicas...)
+			w.settle(testGrace+10*time.Minute, replicas...)
 			cas, _ := parseBundle(w.bundles()[0])
 			if len(cas) != 1 {
 				t.Fatalf("%d CAs are left at the end of %d rotations, want 1", len(cas), rotations)
@@ -409,7 +410,7 @@ func TestOverwrittenBundleIsRepaired(t *testing.T) {
 			if !clean || len(cas) != tc.wantCAs {
 				t.Fatalf("repaired to %d CAs (clean %v), want %d", len(cas), clean, tc.wantCAs)
 			}
-			w.settle(testGrace+time.Minute, a)
+			w.settle(testGrace+10*time.Minute, a)
 			if cas, _ := parseBundle(w.bundles()[1]); len(cas) != tc.afterward {
 				t.Fatalf("%d CAs in the end, want %d", len(cas), tc.afterward)
 			}
