@@ -74,3 +74,14 @@ chart: $(HELM) ## Lint and render the chart
 	@mkdir -p out && $(HELM) template sluice charts/sluice --namespace sluice > out/chart.yaml && \
 	$(HELM) template sluice charts/sluice --namespace sluice --set certManager.enabled=true > out/chart-cert-manager.yaml && \
 	echo "rendered out/chart.yaml and out/chart-cert-manager.yaml"
+
+# For programs that need a tool: build it where it is missing, print its path.
+.PHONY: helm-path setup-envtest-path
+helm-path: $(HELM)
+	@echo $(HELM)
+setup-envtest-path: $(SETUP_ENVTEST)
+	@echo $(SETUP_ENVTEST)
+
+.PHONY: controlplane
+controlplane: ## Make the API server and etcd ready (downloaded, else built)
+	go run ./test/harness/assets
