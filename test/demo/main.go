@@ -25,11 +25,12 @@ const stopTimeout = time.Minute
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	start := time.Now()
 	err := run(ctx)
+	interrupted := ctx.Err() != nil
+	stop()
 	switch {
-	case ctx.Err() != nil:
+	case interrupted && os.Getenv("KEEP") == "":
 		fmt.Println("\nInterrupted; everything that was started is stopped.")
 		os.Exit(130)
 	case err != nil:
