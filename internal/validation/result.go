@@ -55,8 +55,9 @@ func (r Result) Errors() field.ErrorList {
 	var list field.ErrorList
 	for i, f := range r.Refusals {
 		if i == maxRefusals {
-			list = append(list, field.TooMany(field.NewPath(""), len(r.Refusals), maxRefusals))
-			break
+			more := f.asError()
+			more.Detail = fmt.Sprintf("and %d more faults that are not shown", len(r.Refusals)-i)
+			return append(list, more)
 		}
 		list = append(list, f.asError())
 	}
@@ -64,11 +65,14 @@ func (r Result) Errors() field.ErrorList {
 }
 
 func (f Finding) asError() *field.Error {
-	path := printable(f.Path.String())
-	if f.Value == "" {
-		return &field.Error{Type: field.ErrorTypeRequired, Field: path, BadValue: "", Detail: f.Message}
+	e := &field.Error{
+		Type: field.ErrorTypeInvalid, Field: printable(f.Path.String()),
+		BadValue: cutEnd(printable(f.Value), maxValue), Detail: cutEnd(printable(f.Message), maxDetail),
 	}
-	return &field.Error{Type: field.ErrorTypeInvalid, Field: path, BadValue: cutEnd(printable(f.Value), maxValue), Detail: f.Message}
+	if f.Value == "" {
+		e.Type = field.ErrorTypeRequired
+	}
+	return e
 }
 
 // WarningTexts returns at most ten texts of at most 256 characters each, every

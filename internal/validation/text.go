@@ -2,6 +2,8 @@ package validation
 
 import (
 	"cmp"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -13,6 +15,7 @@ const (
 	maxWarning  = 256
 	maxPath     = 120
 	maxValue    = 300
+	maxDetail   = 1000
 )
 
 // warningText joins path and message within the bound. A long path loses its
@@ -70,6 +73,14 @@ func listed(names []string) string {
 		return strings.Join(names, ", ")
 	}
 	return strings.Join(names[:few], ", ") + " and " + strconv.Itoa(len(names)-few) + " more"
+}
+
+// known lists in order the names that there are, for whoever mistyped one.
+func known(names map[string]bool) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return " (there are " + listed(slices.Sorted(maps.Keys(names))) + ")"
 }
 
 // compareNatural orders texts with the numbers in them by value, so that
