@@ -1,0 +1,28 @@
+// Command assets makes the control plane's binaries ready ahead of the tests
+// and prints the folder that holds them: assets NAME...
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/sluice-kafka/sluice/test/harness"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	names := os.Args[1:]
+	if len(names) == 0 {
+		names = []string{harness.Etcd, harness.KubeAPIServer}
+	}
+	dir, err := harness.Assets(ctx, os.Stderr, names...)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "assets:", err)
+		os.Exit(1)
+	}
+	fmt.Println(dir)
+}
