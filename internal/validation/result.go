@@ -86,7 +86,7 @@ func (r Result) WarningTexts() []string {
 		if i == maxWarnings-1 && len(r.Warnings) > maxWarnings {
 			return append(texts, moreWarnings(r.Warnings[i:]))
 		}
-		texts = append(texts, warningText(f.Path.String(), f.Message))
+		texts = append(texts, WarningText(f.Path.String(), f.Message))
 	}
 	return texts
 }
@@ -98,5 +98,5 @@ func moreWarnings(rest []Finding) string {
 			paths = append(paths, p)
 		}
 	}
-	return warningText(paths[0], fmt.Sprintf("%d more warnings, at %s", len(rest), strings.Join(paths, ", ")))
+	return WarningText(paths[0], fmt.Sprintf("%d more warnings, at %s", len(rest), strings.Join(paths, ", ")))
 }

@@ -18,9 +18,9 @@ const (
 	maxDetail   = 1000
 )
 
-// warningText joins path and message within the bound. A long path loses its
-// middle, a long message its end.
-func warningText(path, message string) string {
+// WarningText joins path and message to a warning of at most 256 characters. A
+// long path loses its middle, a long message its end.
+func WarningText(path, message string) string {
 	return cutEnd(cutMiddle(printable(path), maxPath)+": "+printable(message), maxWarning)
 }
 
