@@ -92,10 +92,11 @@ func (r Result) WarningTexts() []string {
 }
 
 func moreWarnings(rest []Finding) string {
-	paths := make([]string, 0, len(rest))
-	for _, f := range rest {
-		if p := f.Path.String(); len(paths) == 0 || paths[len(paths)-1] != p {
+	var paths []string
+	for i, size := 0, 0; i < len(rest) && size < maxWarning; i++ {
+		if p := rest[i].Path.String(); len(paths) == 0 || paths[len(paths)-1] != p {
 			paths = append(paths, p)
+			size += len(p)
 		}
 	}
 	return WarningText(paths[0], fmt.Sprintf("%d more warnings, at %s", len(rest), strings.Join(paths, ", ")))
