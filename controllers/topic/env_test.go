@@ -308,3 +308,25 @@ func config(option, json string) func(*kafkav1.KafkaTopic) {
 }
 
 var errOutage = errors.New("no broker at east:9092 answers")
+
+// dieTurning works on one batch with a context that may end in the middle.
+func (e *env) dieTurning() {
+	e.t.Helper()
+	b, err := e.loop.queue.Next(e.t.Context(), batch.Window{MaxSize: e.c.opts.MaxBatchSize})
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	e.loop.reconcile(e.ctx, b, e.loop.hearts[0])
+}
+
+// restart replaces the controller by one that knows nothing.
+func (e *env) restart() {
+	e.t.Helper()
+	c, err := newController(e.kube, e, e.c.opts, func(Cluster) (Admin, error) { return e.kafka, nil })
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	e.c, e.loop, e.other = c, c.loops[0], c.loops[1]
+	e.loop.admin, e.other.admin = e.kafka, fake.NewAdmin()
+	e.sync()
+}
