@@ -5,7 +5,11 @@ import (
 	"fmt"
 
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"github.com/sluice-kafka/sluice/controllers/topic"
+	"github.com/sluice-kafka/sluice/internal/kafka"
+	sluicemetrics "github.com/sluice-kafka/sluice/internal/metrics"
 	"github.com/sluice-kafka/sluice/internal/options"
 )
 
@@ -28,8 +32,23 @@ func Add(mgr ctrl.Manager, opts options.Operator) error {
 	return nil
 }
 
-// addTopic is where the topic controller is wired.
-func addTopic(mgr ctrl.Manager, _ options.Operator) error {
-	mgr.GetLogger().Info("This build has no topic controller yet")
-	return nil
+func addTopic(mgr ctrl.Manager, opts options.Operator) error {
+	clusters := make([]topic.Cluster, 0, len(opts.Topics.ExternalClusters))
+	for _, c := range opts.Topics.ExternalClusters {
+		clusters = append(clusters, topic.Cluster{Name: c.Name, Namespaces: c.Namespaces, BootstrapServers: c.BootstrapServers})
+	}
+	measures := sluicemetrics.NewTopic(metrics.Registry)
+	newAdmin := func(c topic.Cluster) (topic.Admin, error) {
+		return kafka.New(kafka.Config{BootstrapServers: c.BootstrapServers, Observe: measures.AdminObserver(c.Name)})
+	}
+	return topic.Add(mgr, topic.Options{
+		Clusters:         clusters,
+		MaxBatchSize:     opts.Topics.MaxBatchSize,
+		MaxBatchLinger:   opts.Topics.MaxBatchLinger,
+		ResyncInterval:   opts.Topics.ResyncInterval,
+		UnreachableAfter: opts.Topics.UnreachableAfter,
+		Workers:          opts.Topics.Workers,
+		UseFinalizers:    opts.Topics.UseFinalizers,
+		Metrics:          measures,
+	}, newAdmin)
 }

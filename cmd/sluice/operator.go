@@ -15,7 +15,7 @@ import (
 	"github.com/sluice-kafka/sluice/controllers"
 	"github.com/sluice-kafka/sluice/internal/logging"
 	"github.com/sluice-kafka/sluice/internal/options"
-	"github.com/sluice-kafka/sluice/webhooks/pod"
+	"github.com/sluice-kafka/sluice/webhooks"
 )
 
 func newOperatorCommand() *cobra.Command {
@@ -96,8 +96,12 @@ func addWebhooks(mgr ctrl.Manager, opts options.Operator, source *certs.Source) 
 	if err != nil {
 		return fmt.Errorf("preparing the serving certificate: %w", err)
 	}
-	if err := pod.Add(mgr); err != nil {
-		return fmt.Errorf("preparing the pod webhook: %w", err)
+	clusters := make([]webhooks.Cluster, 0, len(opts.Topics.ExternalClusters))
+	for _, c := range opts.Topics.ExternalClusters {
+		clusters = append(clusters, webhooks.Cluster{Name: c.Name, Namespaces: c.Namespaces})
+	}
+	if err := webhooks.Add(mgr, webhooks.Options{StrictConfig: opts.Webhooks.StrictConfig, Clusters: clusters}); err != nil {
+		return fmt.Errorf("preparing the webhooks: %w", err)
 	}
 	return nil
 }

@@ -42,20 +42,15 @@ func LoadExternalClusters(path string) ([]ExternalCluster, error) {
 
 func checkClusters(clusters []ExternalCluster) error {
 	var failures []error
-	type scope struct{ name, namespace string }
-	owners := map[scope]int{}
+	entries := map[string]int{}
 	for i, c := range clusters {
 		failures = append(failures, checkCluster(fmt.Sprintf("[%d]", i), c)...)
-		for j, ns := range c.Namespaces {
-			key := scope{c.Name, ns}
-			if other, taken := owners[key]; taken {
-				failures = append(failures, fmt.Errorf(
-					"[%d].namespaces[%d]: topics labelled %q in namespace %q already belong to entry [%d]; a topic belongs to one cluster: remove one of the two",
-					i, j, c.Name, ns, other))
-				continue
-			}
-			owners[key] = i
+		if other, taken := entries[c.Name]; taken {
+			failures = append(failures, fmt.Errorf(
+				"[%d].name: %q is the name of entry [%d] already; name a cluster once, with all of its namespaces", i, c.Name, other))
+			continue
 		}
+		entries[c.Name] = i
 	}
 	return errors.Join(failures...)
 }

@@ -120,6 +120,7 @@ func TestRefusals(t *testing.T) {
 		"a CA that retires too soon":              {args: []string{"--cert-retire-after=1s"}, want: []string{"--cert-retire-after=1s", "--cert-propagation-delay"}},
 		"a validity shorter than a rotation":      {args: []string{"--cert-validity=1h"}, want: []string{"--cert-validity=1h", "at least"}},
 		"a batch of nothing":                      {args: []string{"--max-batch-size=0"}, want: []string{"--max-batch-size=0", "1 to 10000"}},
+		"no finalizers":                           {args: []string{"--use-finalizers=false"}, want: []string{"--use-finalizers=false", "must be true"}},
 		"no workers":                              {args: []string{"--topic-workers=0"}, want: []string{"--topic-workers=0"}},
 		"a resync without a pause":                {args: []string{"--resync-interval=1ms"}, want: []string{"--resync-interval=1ms", "1s to 24h"}},
 		"an address without a port":               {args: []string{"--metrics-bind-address=localhost"}, want: []string{"--metrics-bind-address=localhost", "host:port"}},
@@ -158,16 +159,9 @@ func TestExternalClusters(t *testing.T) {
 			want: []ExternalCluster{{Name: "my-cluster", Namespaces: []string{"kafka", "apps"}, BootstrapServers: []string{"127.0.0.1:9092", "broker-1:9092"}}},
 		},
 		"an empty table": {text: "[]\n", want: []ExternalCluster{}},
-		"the same name in different namespaces": {
-			text: "- {name: a, namespaces: [x], bootstrapServers: ['b:1']}\n- {name: a, namespaces: [other], bootstrapServers: ['c:1']}\n",
-			want: []ExternalCluster{
-				{Name: "a", Namespaces: []string{"x"}, BootstrapServers: []string{"b:1"}},
-				{Name: "a", Namespaces: []string{"other"}, BootstrapServers: []string{"c:1"}},
-			},
-		},
-		"topics that would belong to two": {
-			text:    "- {name: a, namespaces: [x], bootstrapServers: ['b:1']}\n- {name: a, namespaces: [other, x], bootstrapServers: ['c:1']}\n",
-			wantErr: []string{"[1].namespaces[1]", "entry [0]"},
+		"a cluster in two entries": {
+			text:    "- {name: a, namespaces: [x], bootstrapServers: ['b:1']}\n- {name: a, namespaces: [other], bootstrapServers: ['c:1']}\n",
+			wantErr: []string{"[1].name", "entry [0]", "all of its namespaces"},
 		},
 		"a misspelt key":             {text: "- {name: a, namespace: x}\n", wantErr: []string{"namespace", "bootstrapServers"}},
 		"a map":                      {text: "name: a\n", wantErr: []string{"YAML list"}},

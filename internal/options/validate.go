@@ -124,6 +124,9 @@ func (o *Operator) checkTopics() error {
 	if t.MaxBatchSize < 1 || t.MaxBatchSize > 10000 {
 		failures = append(failures, refuse("max-batch-size", t.MaxBatchSize, "must be 1 to 10000"))
 	}
+	if !t.UseFinalizers {
+		failures = append(failures, refuse("use-finalizers", false, "must be true: deleting topics without finalizers is not supported yet"))
+	}
 	if t.Workers < 1 || t.Workers > 100 {
 		failures = append(failures, refuse("topic-workers", t.Workers, "must be 1 to 100"))
 	}
