@@ -38,13 +38,11 @@ var kinds = map[string]bool{
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	if len(os.Args) < 2 {
 		fmt.Fprintln(os.Stderr, "usage: examples DIR...")
 		os.Exit(2)
 	}
-	if err := run(ctx, os.Args[1:]); err != nil {
+	if err := run(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "examples:", err)
 		os.Exit(1)
 	}
@@ -56,7 +54,9 @@ type manifest struct {
 	object *unstructured.Unstructured
 }
 
-func run(ctx context.Context, dirs []string) error {
+func run(dirs []string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
 	manifests, others, err := collect(dirs)
 	if err != nil {
 		return err
@@ -88,21 +88,15 @@ func run(ctx context.Context, dirs []string) error {
 	return nil
 }
 
+// collect reads all manifests of the folders; documents of other kinds are
+// counted.
 func collect(dirs []string) (ours []manifest, others int, err error) {
 	for _, dir := range dirs {
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-			ext := filepath.Ext(path)
-			if err != nil || d.IsDir() || ext != ".yaml" && ext != ".yml" && ext != ".json" {
+			if err != nil || d.IsDir() || !isManifest(path) {
 				return err
 			}
-			raw, err := os.ReadFile(path)
-			if err != nil {
-				return err
-			}
-			objects, err := harness.DecodeYAML(bytes.NewReader(raw))
-			if err != nil {
-				return fmt.Errorf("%s: %w", path, err)
-			}
+			objects, err := read(path)
 			for _, o := range objects {
 				if o.GroupVersionKind().GroupVersion() == apiv1.GroupVersion && kinds[o.GetKind()] {
 					ours = append(ours, manifest{path, o})
@@ -110,13 +104,34 @@ func collect(dirs []string) (ours []manifest, others int, err error) {
 					others++
 				}
 			}
-			return nil
+			return err
 		})
 		if err != nil {
 			return nil, 0, err
 		}
 	}
 	return ours, others, nil
+}
+
+func isManifest(path string) bool {
+	switch filepath.Ext(path) {
+	case ".yaml", ".yml", ".json":
+		return true
+	default:
+		return false
+	}
+}
+
+func read(path string) ([]*unstructured.Unstructured, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	objects, err := harness.DecodeYAML(bytes.NewReader(raw))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return objects, nil
 }
 
 // warnings collects what the API server warns of during one request.

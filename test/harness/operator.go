@@ -237,7 +237,7 @@ func (o *Operator) WaitReady(ctx context.Context) error {
 		resp, err := http.DefaultClient.Do(req)
 		if err != nil {
 			// Not listening yet.
-			return false, nil //nolint:nilerr // the poll's bound tells when to give up
+			return false, nil
 		}
 		defer func() { _ = resp.Body.Close() }()
 		return resp.StatusCode == http.StatusOK, nil

@@ -13,16 +13,22 @@ import (
 )
 
 func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "assets:", err)
+		os.Exit(1)
+	}
+}
+
+func run(names []string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	names := os.Args[1:]
 	if len(names) == 0 {
 		names = []string{harness.Etcd, harness.KubeAPIServer}
 	}
 	dir, err := harness.Assets(ctx, os.Stderr, names...)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "assets:", err)
-		os.Exit(1)
+		return err
 	}
 	fmt.Println(dir)
+	return nil
 }
