@@ -7,12 +7,14 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -155,7 +157,16 @@ func leavesRefusalsToTheServer(t *testing.T, in *harness.Installation, ns string
 		if err := in.Client.Delete(t.Context(), kafka); err != nil {
 			t.Fatal(err)
 		}
-		wantServersOwnRefusal(t, in, brokerPod(ns, "0", "creds"))
+		// Until the operator's cache hears of it, pods are completed as before.
+		pod := brokerPod(ns, "0", "creds")
+		err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, 30*time.Second, true,
+			func(ctx context.Context) (bool, error) {
+				return in.Client.Create(ctx, pod.DeepCopy(), client.DryRunAll) != nil, nil
+			})
+		if err != nil {
+			t.Fatalf("waiting until the operator hears that the owner is gone: %v", err)
+		}
+		wantServersOwnRefusal(t, in, pod)
 	})
 }
 
