@@ -92,10 +92,14 @@ func TestAdmissionCasesThroughTheAPIServer(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			request := func(opts ...client.CreateOption) error { return a.Create(t.Context(), object(t, c.Object, ns), opts...) }
+			request := func(opts ...client.CreateOption) error {
+				return a.Create(t.Context(), object(t, c.Object, ns), opts...)
+			}
 			if c.Before != nil {
 				stored := store(t, a, object(t, c.Before, ns))
-				request = func(...client.CreateOption) error { return a.Update(t.Context(), changed(stored, object(t, c.Object, ns))) }
+				request = func(...client.CreateOption) error {
+					return a.Update(t.Context(), changed(stored, object(t, c.Object, ns)))
+				}
 			}
 			if len(c.Existing) > 0 {
 				// What exists is in the operator's cache a moment later.
