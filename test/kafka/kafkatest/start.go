@@ -2,11 +2,9 @@
 package kafkatest
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"testing"
-	"time"
 
 	"github.com/sluice-kafka/sluice/test/kafka"
 )
@@ -27,7 +25,9 @@ func Start(tb testing.TB, options kafka.Options) *kafka.Cluster {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() { stop(tb, cluster) })
+	// Nothing of it is needed any more, and an orderly stop takes its time where
+	// there is much to close.
+	tb.Cleanup(cluster.Kill)
 	return cluster
 }
 
@@ -38,15 +38,6 @@ func StartEmbedded(tb testing.TB, brokers int) *kafka.Embedded {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() { stop(tb, embedded) })
+	tb.Cleanup(embedded.Fake.Close)
 	return embedded
-}
-
-// stop is given its own context: the test's has ended.
-func stop(tb testing.TB, k kafka.Kafka) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	if err := k.Stop(ctx); err != nil {
-		tb.Errorf("stopping %s: %v", k, err)
-	}
 }
