@@ -66,6 +66,7 @@ type Cluster struct {
 
 	options Options
 	id      string
+	java    string
 	libs    string
 	dir     string
 	ownDir  bool
@@ -82,6 +83,9 @@ func Start(ctx context.Context, options Options) (_ *Cluster, err error) {
 	c := &Cluster{options: options, dir: options.Dir, id: clusterID()}
 	if c.libs, err = Fetch(ctx, options.Version, options.Progress); err != nil {
 		return nil, err
+	}
+	if c.java, err = java(); err != nil {
+		return nil, fmt.Errorf("starting kafka: %w", err)
 	}
 	if c.dir == "" {
 		c.ownDir = true
@@ -215,7 +219,9 @@ func (c *Cluster) KillNode(id int32) error {
 }
 
 // StartNode starts a node that is down, on the same ports and with the same
-// data, and returns when it is ready.
+// data, and returns when it is ready. After KillNode that takes until the
+// controller has given up the node's earlier session (broker.session.timeout.ms,
+// 9 s): it does not let the same ID register twice.
 func (c *Cluster) StartNode(ctx context.Context, id int32) error {
 	n, err := c.node(id)
 	if err != nil {
