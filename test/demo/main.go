@@ -112,7 +112,7 @@ func (d *demo) startKafka(ctx context.Context) (err error) {
 		d.kafka, err = kafka.StartEmbedded(1)
 	} else {
 		err = harness.Step(d.out, "  a real Kafka, fetched by Maven once into the cache", func() error {
-			d.kafka, err = kafka.Start(ctx, kafka.Options{Out: d.out})
+			d.kafka, err = kafka.Start(ctx, kafka.Options{Progress: d.out})
 			return err
 		})
 	}
