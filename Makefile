@@ -74,3 +74,51 @@ chart: $(HELM) ## Lint and render the chart
 	@mkdir -p out && $(HELM) template sluice charts/sluice --namespace sluice > out/chart.yaml && \
 	$(HELM) template sluice charts/sluice --namespace sluice --set certManager.enabled=true > out/chart-cert-manager.yaml && \
 	echo "rendered out/chart.yaml and out/chart-cert-manager.yaml"
+
+# For programs that need a tool: build it where it is missing, print its path.
+.PHONY: helm-path setup-envtest-path
+helm-path: $(HELM)
+	@echo $(HELM)
+setup-envtest-path: $(SETUP_ENVTEST)
+	@echo $(SETUP_ENVTEST)
+
+.PHONY: controlplane
+controlplane: ## Make the API server and etcd ready (downloaded, else built)
+	go run ./test/harness/assets
+
+# The packages under test/ need real parts; each runs alone, for two cores carry
+# one API server and one Kafka at a time.
+.PHONY: test-unit
+test-unit: ## Run the tests that need only Go
+	go test $(UNIT)
+
+.PHONY: test-integration
+test-integration: $(HELM) build ## Run the tests on a real API server and a real Kafka
+	go run ./test/harness/assets etcd kube-apiserver kube-controller-manager
+	go run ./test/kafka/fetch
+	go test -p 1 -timeout 30m ./test/...
+
+.PHONY: test
+test: test-unit test-integration test-examples demo ## Run what CI runs: all tests, the examples, the demo
+
+.PHONY: test-examples
+DIR ?= examples
+test-examples: $(HELM) build ## Apply every manifest of DIR to a real API server and compare
+	go run ./test/examples $(DIR)
+
+.PHONY: demo
+demo: $(HELM) build ## Show the main job on embedded parts; KEEP=1 leaves it running
+	@go run ./test/demo
+
+.PHONY: fuzz
+FUZZTIME ?= 60s
+fuzz: ## Run every fuzz target for FUZZTIME
+	@for p in $$(grep -rl --include='*_test.go' '^func Fuzz' api certs cmd controllers internal webhooks | xargs -n1 dirname | sort -u); do \
+	  for f in $$(grep -rhoE '^func Fuzz[A-Za-z0-9]+' "$$p"/*_test.go | cut -c6-); do \
+	    echo "$$p $$f"; go test "./$$p" -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) || exit 1; \
+	  done; \
+	done
+
+.PHONY: test-all
+test-all: test fuzz ## Add what is run on demand: fuzzing and other Kafka versions
+	SLUICE_KAFKA_VERSIONS=all go test -p 1 -timeout 60m ./test/integration

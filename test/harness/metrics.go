@@ -1,0 +1,76 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+var createOptions = metav1.CreateOptions{}
+
+// Metrics is one reading of the operator's metrics.
+type Metrics map[string]*dto.MetricFamily
+
+// Metrics reads the operator's metrics.
+func (o *Operator) Metrics(ctx context.Context) (Metrics, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, o.MetricsURL, nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("reading metrics: %s", resp.Status)
+	}
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	return parser.TextToMetricFamilies(resp.Body)
+}
+
+// Sum adds up the counter or gauge values, or the histogram counts, of the
+// series of a family that carry all the given labels ("name=value").
+func (m Metrics) Sum(family string, labels ...string) float64 {
+	f := m[family]
+	if f == nil {
+		return 0
+	}
+	total := 0.0
+	for _, s := range f.Metric {
+		if !hasLabels(s, labels) {
+			continue
+		}
+		total += s.GetCounter().GetValue() + s.GetGauge().GetValue() + float64(s.GetHistogram().GetSampleCount())
+	}
+	return total
+}
+
+func hasLabels(s *dto.Metric, labels []string) bool {
+	for _, want := range labels {
+		name, value, _ := strings.Cut(want, "=")
+		found := false
+		for _, l := range s.Label {
+			found = found || l.GetName() == name && l.GetValue() == value
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
+}
+
+// replacePaths replaces a mount path in arguments by a folder of this machine.
+func replacePaths(args []string, mount, folder string) []string {
+	out := make([]string, len(args))
+	for i, a := range args {
+		out[i] = strings.ReplaceAll(a, mount, folder)
+	}
+	return out
+}
