@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -15,10 +16,20 @@ import (
 	"github.com/sluice-kafka/sluice/test/kafka/kafkatest"
 )
 
+// TestKafkaContract runs on the default version of Kafka, and on every known
+// one with SLUICE_KAFKA_VERSIONS=all.
 func TestKafkaContract(t *testing.T) {
-	cluster := kafkatest.Start(t, kafka.Options{})
-	kafkatest.Contract(t, cluster.Bootstrap(), kafkatest.Real)
-	t.Run("the cluster may go and come back", func(t *testing.T) { outage(t, cluster) })
+	versions := []string{kafka.DefaultVersion}
+	if os.Getenv("SLUICE_KAFKA_VERSIONS") == "all" {
+		versions = kafka.Versions()
+	}
+	for _, version := range versions {
+		t.Run(version, func(t *testing.T) {
+			cluster := kafkatest.Start(t, kafka.Options{Version: version})
+			kafkatest.Contract(t, cluster.Bootstrap(), kafkatest.Real)
+			t.Run("the cluster may go and come back", func(t *testing.T) { outage(t, cluster) })
+		})
+	}
 }
 
 // kafkaClient is a client of the cluster, and its count of requests.

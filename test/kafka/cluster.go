@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -30,8 +29,8 @@ type Options struct {
 	Config map[string]string
 	// Heap of each node, 256m if empty; ten thousand topics need 1g.
 	Heap string
-	// Progress is told of what takes long; standard error if nil.
-	Progress io.Writer
+	// Out is told of what takes long; standard error if nil.
+	Out io.Writer
 }
 
 func (o *Options) complete() error {
@@ -51,8 +50,8 @@ func (o *Options) complete() error {
 	if o.Heap == "" {
 		o.Heap = "256m"
 	}
-	if o.Progress == nil {
-		o.Progress = os.Stderr
+	if o.Out == nil {
+		o.Out = os.Stderr
 	}
 	return nil
 }
@@ -81,7 +80,7 @@ func Start(ctx context.Context, options Options) (_ *Cluster, err error) {
 		return nil, err
 	}
 	c := &Cluster{options: options, dir: options.Dir, id: clusterID()}
-	if c.libs, err = Fetch(ctx, options.Version, options.Progress); err != nil {
+	if c.libs, err = Fetch(ctx, options.Version, options.Out); err != nil {
 		return nil, err
 	}
 	if c.java, err = java(); err != nil {
@@ -175,8 +174,7 @@ func (c *Cluster) Bootstrap() []string { return c.BootstrapServers }
 
 // String implements Kafka.
 func (c *Cluster) String() string {
-	return fmt.Sprintf("Apache Kafka %s (%d broker(s) on %s, logs in %s)",
-		c.options.Version, c.options.Brokers, strings.Join(c.BootstrapServers, ","), c.dir)
+	return fmt.Sprintf("Apache Kafka %s (brokers: %d, logs in %s)", c.options.Version, c.options.Brokers, c.dir)
 }
 
 // Brokers are the node IDs of the brokers.
