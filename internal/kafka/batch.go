@@ -9,10 +9,11 @@ import (
 )
 
 // maxRecords is how many metadata records, and how many partitions, Kafka's
-// controller takes in one request; it refuses the whole request above either
-// with POLICY_VIOLATION. (MAX_RECORDS_PER_USER_OP in Kafka's QuorumController
-// and MAX_PARTITIONS_PER_BATCH in its ReplicationControlManager.) The second
-// is kept by keeping the first, as each partition is a record.
+// controller takes in one request. (MAX_RECORDS_PER_USER_OP in Kafka's
+// QuorumController and MAX_PARTITIONS_PER_BATCH in its
+// ReplicationControlManager.) Above it refuses a whole request with
+// POLICY_VIOLATION. The second limit is kept by keeping the first, as each
+// partition is a record.
 const maxRecords = 10_000
 
 // operation is one kind of call, in words for its errors.

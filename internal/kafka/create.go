@@ -76,7 +76,10 @@ func (c *Client) CreatePartitions(ctx context.Context, growth []PartitionGrowth)
 		op:   op,
 		name: func(g PartitionGrowth) string { return g.Name },
 		// Only the new partitions are records, but how many those are is not
-		// known here: the total is the safe side.
+		// known here: the total is the safe side. It has to be, since Kafka does
+		// not refuse here: it answers UNKNOWN_SERVER_ERROR for the topic at
+		// which it reached its limit, and keeps the partitions that it had added
+		// by then (seen on 4.3.1).
 		records: func(g PartitionGrowth) int { return max(1, int(g.Total)) },
 		send: func(ctx context.Context, growth []PartitionGrowth) (map[string]error, error) {
 			return c.createPartitions(ctx, op, growth)

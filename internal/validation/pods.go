@@ -28,9 +28,10 @@ type pods struct {
 	annotation       string // as it is written
 	listErr          error
 
-	misplaced []*field.Path // other pod templates with templated volumes
-	final     bool          // no other object can add the volumes of these pods
-	bySluice  bool          // Sluice runs these pods
+	secrets   map[string]bool // volumes that the operator may make of the object's Secrets
+	misplaced []*field.Path   // other pod templates with templated volumes
+	final     bool            // no other object can add the volumes of these pods
+	bySluice  bool            // Sluice runs these pods
 	nodes     []templating.Node
 	count     int64 // of nodes, where this object alone decides it
 	before    *pods // of the old object; only where final is not enough
@@ -103,6 +104,17 @@ func (p pods) names() map[string]bool {
 		names[v.Name] = true
 	}
 	return names
+}
+
+// sometimes tells whether the operator gives these pods a volume of this name
+// with some settings or in some versions; mayHave adds those that it always
+// gives.
+func (p pods) sometimes(name string) bool {
+	return p.secrets[name] || reservedNames[p.kind].sometimes.MatchString(name)
+}
+
+func (p pods) mayHave(name string) bool {
+	return p.secrets[name] || reservedNames[p.kind].has(name)
 }
 
 func podsOfKafka(kafka, old *apiv1.Kafka, facts KafkaFacts) pods {
@@ -249,7 +261,7 @@ func podsOfMirrorMaker2(m *apiv1.KafkaMirrorMaker2) pods {
 }
 
 func podsOfWorkers(kind, podPrefix string, spec apiv1.ConnectSpec, annotations map[string]string) pods {
-	p := pods{kind: kind, base: field.NewPath("spec", "template"), final: true, count: 1}
+	p := pods{kind: kind, base: field.NewPath("spec", "template"), secrets: secretVolumes(spec), final: true, count: 1}
 	if spec.Replicas != nil {
 		p.count = *spec.Replicas
 	}

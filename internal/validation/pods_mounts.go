@@ -100,11 +100,11 @@ func podsDanglingMount(p pods) []Finding {
 	if !p.final || p.listErr != nil {
 		return nil
 	}
-	names, table := p.names(), reservedNames[p.kind]
+	names := p.names()
 	there := known(names)
 	var found []Finding
 	p.eachMount(func(at *field.Path, element string, m corev1.VolumeMount) {
-		if m.Name != "" && (names[m.Name] || table.has(m.Name)) {
+		if m.Name != "" && (names[m.Name] || p.mayHave(m.Name)) {
 			return
 		}
 		found = append(found, Finding{
@@ -123,9 +123,9 @@ func podsRemoved(p pods) []Finding {
 	if p.before == nil || p.before.listErr != nil || p.listErr != nil {
 		return nil
 	}
-	gone, names, table := map[string]bool{}, p.names(), reservedNames[p.kind]
+	gone, names := map[string]bool{}, p.names()
 	for _, v := range p.before.list {
-		gone[v.Name] = !names[v.Name] && !table.has(v.Name)
+		gone[v.Name] = !names[v.Name] && !p.mayHave(v.Name)
 	}
 	var found []Finding
 	p.eachMount(func(at *field.Path, element string, m corev1.VolumeMount) {

@@ -245,3 +245,32 @@ func TestPodTemplateOfWorkers(t *testing.T) {
 		})
 	}
 }
+
+func TestVolumesThatStrimziMakesOfSecrets(t *testing.T) {
+	t.Parallel()
+	const warned = "warn volume-name-reserved " + atVolume
+	connect := func(volumes ...apiv1.TemplatedVolume) apiv1.ConnectSpec {
+		t := template(volumes...)
+		return apiv1.ConnectSpec{
+			TLS:            raw(`{"trustedCertificates":[{"secretName":"ca","certificate":"ca.crt"},{"secretName":""},7]}`),
+			Authentication: raw(`{"type":"tls","certificateAndKey":{"secretName":"me","key":"k"}}`),
+			Template:       &apiv1.ConnectTemplate{Pod: t.Pod, ConnectContainer: t.KafkaContainer},
+		}
+	}
+	mm2 := connect(secret("to-ca", "a"), secret("from-user", "a"), secret("ca-of", "a"), secret("ca", "a"))
+	mm2.TLS, mm2.Authentication = nil, raw(`"odd"`)
+	mm2.Target = raw(`{"alias":"to","tls":{"trustedCertificates":[{"secretName":"ca"}]}}`)
+	mm2.Mirrors = raw(`[{"source":{"alias":"from","authentication":{"passwordSecret":{"secretName":"user"}}}},{"source":[]},null]`)
+	mm2.Template.ConnectContainer.VolumeMounts = append(mm2.Template.ConnectContainer.VolumeMounts, mount("from-user"), mount("from-ca"))
+	mm2.Template.ConnectContainer.VolumeMounts[4].MountPath = "/mnt/again"
+
+	meta := metav1.ObjectMeta{Namespace: "kafka", Name: "c"}
+	wantSaid(t, validation.KafkaConnect(&apiv1.KafkaConnect{ObjectMeta: meta, Spec: connect(secret("ca", "a"), secret("me", "a"), secret("other", "a"))}, nil, validation.Options{}),
+		warned+"[0].name", warned+"[1].name")
+	wantSaid(t, validation.KafkaMirrorMaker2(&apiv1.KafkaMirrorMaker2{ObjectMeta: meta, Spec: mm2}, nil, validation.Options{}),
+		warned+"[0].name", warned+"[1].name", "refuse mount-of-no-volume spec.template.connectContainer.volumeMounts[5].name")
+
+	mounted := connect()
+	mounted.Template.ConnectContainer.VolumeMounts = append(mounted.Template.ConnectContainer.VolumeMounts, mount("ca"))
+	wantSaid(t, validation.KafkaConnect(&apiv1.KafkaConnect{ObjectMeta: meta, Spec: mounted}, nil, validation.Options{}))
+}

@@ -98,15 +98,15 @@ func podsDuplicateName(p pods) []Finding {
 }
 
 func podsReservedName(p pods) []Finding {
-	table := reservedNames[p.kind]
+	always := reservedNames[p.kind].always
 	var found []Finding
 	p.eachName(func(path *field.Path, name string, _ bool) {
 		f := Finding{Path: path, Element: name, Value: name}
 		switch {
-		case table.always.MatchString(name):
+		case always.MatchString(name):
 			f.Severity = Refuse
 			f.Message = fmt.Sprintf("the operator gives these pods a volume named %s itself: choose another name", name)
-		case table.sometimes.MatchString(name):
+		case p.sometimes(name):
 			f.Message = fmt.Sprintf("with some settings and versions the operator gives these pods a volume named %s itself: choose another name", name)
 		default:
 			return
@@ -147,8 +147,8 @@ func podsSource(p pods) []Finding {
 		case len(sources) == 0 && len(others) == 0:
 			found = append(found, Finding{
 				Severity: Refuse, Path: path, Element: v.Name,
-				Message: "give one of secret, configMap and persistentVolumeClaim; where one was given, it is of a kind that cannot be " +
-					"templated (emptyDir, csi, image: they go into template.pod.volumes) and the installed schema dropped it",
+				Message: "give one of secret, configMap and persistentVolumeClaim; if another one is written here (emptyDir, csi, image), " +
+					"it cannot be templated and the installed schema dropped it: put that entry into template.pod.volumes",
 			})
 		}
 	}

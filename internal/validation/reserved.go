@@ -1,7 +1,10 @@
 package validation
 
 import (
+	"encoding/json"
 	"regexp"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
 )
@@ -43,4 +46,63 @@ var reservedNames = map[string]reserved{
 // has tells whether a volume of this name may be on a pod without any template.
 func (r reserved) has(name string) bool {
 	return r.always.MatchString(name) || r.sometimes.MatchString(name)
+}
+
+// secretVolumes are the names of volumes that Strimzi before 1.2 gives to the
+// Secrets of a connection: that of the Secret and, in a MirrorMaker 2, the alias
+// of the connection's cluster before it (createTrustedCertificatesVolumes and
+// configureClientAuthenticationVolumes in its cluster operator).
+func secretVolumes(spec apiv1.ConnectSpec) map[string]bool {
+	names := map[string]bool{}
+	addSecrets(names, "", decoded(spec.TLS))
+	addSecrets(names, "", decoded(spec.Authentication))
+	addCluster(names, decoded(spec.Target))
+	mirrors, _ := decoded(spec.Mirrors).([]any)
+	for _, m := range mirrors {
+		if mirror, ok := m.(map[string]any); ok {
+			addCluster(names, mirror["source"])
+		}
+	}
+	return names
+}
+
+// decoded returns nil for what is absent.
+func decoded(j *apiextensionsv1.JSON) any {
+	if j == nil {
+		return nil
+	}
+	var v any
+	if json.Unmarshal(j.Raw, &v) != nil {
+		return nil
+	}
+	return v
+}
+
+func addCluster(names map[string]bool, v any) {
+	cluster, ok := v.(map[string]any)
+	if !ok {
+		return
+	}
+	if alias, ok := cluster["alias"].(string); ok {
+		addSecrets(names, alias+"-", cluster["tls"])
+		addSecrets(names, alias+"-", cluster["authentication"])
+	}
+}
+
+// addSecrets adds every secretName at any depth of v.
+func addSecrets(names map[string]bool, prefix string, v any) {
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			addSecrets(names, prefix, item)
+		}
+	case map[string]any:
+		for key, value := range v {
+			if name, ok := value.(string); ok && key == "secretName" && name != "" {
+				names[prefix+name] = true
+				continue
+			}
+			addSecrets(names, prefix, value)
+		}
+	}
 }

@@ -66,7 +66,7 @@ func (r Result) Errors() field.ErrorList {
 
 func (f Finding) asError() *field.Error {
 	e := &field.Error{
-		Type: field.ErrorTypeInvalid, Field: printable(f.Path.String()),
+		Type: field.ErrorTypeInvalid, Field: cutMiddle(printable(f.Path.String()), maxField),
 		BadValue: cutEnd(printable(f.Value), maxValue), Detail: cutEnd(printable(f.Message), maxDetail),
 	}
 	if f.Value == "" {

@@ -80,6 +80,10 @@ func TestErrors(t *testing.T) {
 	if n := len(errs[0].Error()); n > 500 {
 		t.Errorf("an error repeats a long value whole: %d characters", n)
 	}
+	huge := newResult([]Finding{{Severity: Refuse, Path: field.NewPath("spec").Key(strings.Repeat("k", 1<<20)), Value: "v", Message: "why"}}).Errors()
+	if n := len(huge.ToAggregate().Error()); n > 500 {
+		t.Errorf("an error repeats a long path whole: %d characters", n)
+	}
 	missing := newResult([]Finding{{Severity: Refuse, Path: field.NewPath("spec", "x"), Message: "give it"}}).Errors()
 	if got, want := missing.ToAggregate().Error(), "spec.x: Required value: give it"; got != want {
 		t.Errorf("got %q, want %q", got, want)

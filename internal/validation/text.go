@@ -14,6 +14,7 @@ const (
 	maxWarnings = 10
 	maxWarning  = 256
 	maxPath     = 120
+	maxField    = 400
 	maxValue    = 300
 	maxDetail   = 1000
 )

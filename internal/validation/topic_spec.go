@@ -97,8 +97,8 @@ func topicMinISR(in topicInput) []Finding {
 func minISRFinding(opts Options, path *field.Path, isr, factor int64, of string) Finding {
 	f := Finding{
 		Path: path, Element: strconv.FormatInt(factor, 10), Value: strconv.FormatInt(isr, 10),
-		Message: fmt.Sprintf("%d in-sync replicas cannot be had of %s %d, so every write with acks=all will fail: "+
-			"lower it to %d or less, usually %d", isr, of, factor, factor, max(factor-1, 1)),
+		Message: fmt.Sprintf("with %s %d there are never %d replicas in sync, so every write with acks=all fails: "+
+			"lower it to %d or less, usually %d", of, factor, isr, factor, max(factor-1, 1)),
 	}
 	if opts.StrictConfig {
 		f.Severity = Refuse

@@ -97,3 +97,50 @@ func parse(name string, data []byte) (Case, error) {
 	}
 	return c, nil
 }
+
+// Said is one refusal or warning of an answer.
+type Said struct {
+	Path, Text string
+}
+
+// Warning splits a warning's text, which begins with its path.
+func Warning(text string) Said {
+	path, _, _ := strings.Cut(text, ": ")
+	return Said{Path: path, Text: text}
+}
+
+// Missed says how an answer differs from what the case expects; it is empty
+// where it does not.
+func (c Case) Missed(refusals, warnings []Said) string {
+	texts := warnings
+	ok := len(refusals) == 0
+	switch c.Expect {
+	case Allow:
+		ok, texts = ok && len(warnings) == 0, nil
+	case Refuse:
+		ok, texts = len(refusals) > 0, refusals
+	}
+	if ok && c.Expect == Allow {
+		return ""
+	}
+	for _, s := range texts {
+		if ok && strings.Contains(s.Path, c.Path) && strings.Contains(s.Text, c.Text) {
+			return ""
+		}
+	}
+	return fmt.Sprintf("want %s at %q with %q; it was refused with %q and warned with %q", c.Expect, c.Path, c.Text, refusals, warnings)
+}
+
+// Verdict checks an answer: a case that is pending must miss, any other must
+// not. It is empty where all is well.
+func (c Case) Verdict(refusals, warnings []Said) string {
+	miss := c.Missed(refusals, warnings)
+	reason, pending := Pending[c.Name]
+	if pending && miss == "" {
+		return fmt.Sprintf("the case gets its answer now: take it off Pending, where it says %q", reason)
+	}
+	if pending {
+		return ""
+	}
+	return miss
+}
