@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-logr/logr"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -28,7 +29,11 @@ func Add(mgr ctrl.Manager, s *Source, opts Options) error {
 	c, err := controller.New(controllerName, mgr, controller.Options{
 		Reconciler:         k,
 		NeedLeaderElection: ptr.To(false),
-		RateLimiter:        workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](raceRetry, 30*time.Second),
+		// There is one thing to look at: its name in each line would say nothing.
+		LogConstructor: func(*reconcile.Request) logr.Logger {
+			return mgr.GetLogger().WithValues("controller", controllerName)
+		},
+		RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](raceRetry, 30*time.Second),
 	})
 	if err != nil {
 		return fmt.Errorf("making the %s controller: %w", controllerName, err)

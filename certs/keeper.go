@@ -72,7 +72,7 @@ func (k *keeper) turn(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	serveIn := k.keepServed(ctx)
-	return soonest(checkInterval, retireIn, serveIn), nil
+	return soonest(checkInterval, retireIn, serveIn, k.renewIn()), nil
 }
 
 // observe takes note of the coming pair, and of what is published before this
@@ -137,8 +137,19 @@ func (k *keeper) keepServed(ctx context.Context) (wait time.Duration) {
 		k.source.serve(k.target)
 		k.logger(ctx).Info("Serving a new certificate", "reason", reason,
 			"hosts", k.target.hosts(), "notAfter", k.target.leaf().NotAfter.UTC())
+		// The retirement of the CAs that are no longer needed begins now.
+		return raceRetry
 	}
 	return wait
+}
+
+// renewIn is how long until the pair is due for renewal; zero where that is not
+// this replica's to do.
+func (k *keeper) renewIn() time.Duration {
+	if k.target == nil || k.Mode != ModeSelfSigned {
+		return 0
+	}
+	return renewalTime(k.target).Sub(k.Clock.Now())
 }
 
 func (k *keeper) logger(ctx context.Context) logr.Logger { return log.FromContext(ctx) }

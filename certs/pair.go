@@ -16,12 +16,13 @@ import (
 	"slices"
 	"time"
 
+	cmmeta "github.com/cert-manager/cert-manager/pkg/apis/meta/v1"
 	corev1 "k8s.io/api/core/v1"
 )
 
-// keyCA is the key of the CA's certificates in the Secret, as cert-manager and
-// Kubernetes' own service account tokens name it.
-const keyCA = corev1.ServiceAccountRootCAKey
+// keyCA is the key of the CA's certificates in the Secret. In self-signed mode it
+// is the same, so that one mode can follow the other in the same Secret.
+const keyCA = cmmeta.TLSCAKey
 
 // backdating lets a replica or API server whose clock is behind accept a
 // certificate that was just made.

@@ -107,9 +107,10 @@ func hostsNotCovered(c *candidate) renewal {
 	return renewal{reason: "the serving certificate is not for " + strings.Join(missing, ", "), keepHosts: true}
 }
 
-// renewalTime is when two thirds of the pair's life are over.
+// renewalTime is when two thirds of the pair's life are over, counted from when
+// it was issued.
 func renewalTime(p *pair) time.Time {
-	life := p.leaf().NotAfter.Sub(p.leaf().NotBefore)
+	life := p.leaf().NotAfter.Sub(p.leaf().NotBefore.Add(backdating))
 	return p.leaf().NotAfter.Add(-life / 3)
 }
 
