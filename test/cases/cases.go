@@ -67,6 +67,29 @@ func Admission() ([]Case, error) {
 
 func parse(name string, data []byte) (Case, error) {
 	c := Case{Name: name}
+	c.readHeader(data)
+	if c.Expect != Allow && c.Expect != Warn && c.Expect != Refuse {
+		return Case{}, fmt.Errorf("admission case %s expects %q, which is none of %s, %s and %s", name, c.Expect, Allow, Warn, Refuse)
+	}
+	for _, part := range separator.Split(string(data), -1) {
+		doc := []byte(part)
+		if strings.Contains(part, "# before\n") {
+			c.Before = doc
+			continue
+		}
+		// The last document is judged, the others exist already.
+		if c.Object != nil {
+			c.Existing = append(c.Existing, c.Object)
+		}
+		c.Object = doc
+	}
+	if c.Object == nil {
+		return Case{}, fmt.Errorf("admission case %s has no object to judge", name)
+	}
+	return c, nil
+}
+
+func (c *Case) readHeader(data []byte) {
 	for _, m := range header.FindAllSubmatch(data, -1) {
 		switch value := string(bytes.TrimSpace(m[2])); string(m[1]) {
 		case "expect":
@@ -77,25 +100,6 @@ func parse(name string, data []byte) (Case, error) {
 			c.Text = value
 		}
 	}
-	if c.Expect != Allow && c.Expect != Warn && c.Expect != Refuse {
-		return Case{}, fmt.Errorf("admission case %s expects %q, which is none of %s, %s and %s", name, c.Expect, Allow, Warn, Refuse)
-	}
-	for _, part := range separator.Split(string(data), -1) {
-		doc := []byte(part)
-		switch {
-		case strings.Contains(part, "# before\n"):
-			c.Before = doc
-		case c.Object != nil:
-			c.Existing = append(c.Existing, c.Object)
-			fallthrough
-		default:
-			c.Object = doc
-		}
-	}
-	if c.Object == nil {
-		return Case{}, fmt.Errorf("admission case %s has no object to judge", name)
-	}
-	return c, nil
 }
 
 // Said is one refusal or warning of an answer.
