@@ -7,9 +7,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
 	"github.com/sluice-kafka/sluice/internal/templating"
+	"github.com/sluice-kafka/sluice/internal/validation"
 )
 
 // Plan is what happens to a pod.
@@ -22,8 +24,9 @@ type Plan struct {
 	// Dangling are the mounts that name no volume even then; where there are
 	// any, nothing is added.
 	Dangling []Mount
-	// Warnings say what was passed over, each beginning with a path.
-	Warnings []string
+	// Warnings say what was passed over and why. A path is one in the pod or,
+	// where the message names an owner, in that owner.
+	Warnings []validation.Finding
 	// Reason says in a few words why the plan is what it is.
 	Reason string
 }
@@ -44,18 +47,18 @@ func Decide(pod *corev1.Pod, id Identity, owners Owners) (Plan, error) {
 	applied, err := owners.Applied(id)
 	switch {
 	case errors.Is(err, ErrNoOwner):
-		plan.Warnings = append(plan.Warnings, "metadata.labels: "+err.Error())
+		plan.warn("pod-owner", field.NewPath("metadata", "labels"), err.Error())
 	case err != nil:
-		plan.Warnings = append(plan.Warnings, fmt.Sprintf("%s: %s (%s %s)", applied.Path, err, applied.Kind, applied.Name))
+		plan.warn("pod-owner-list", field.NewPath(applied.Path), ofOwner(err.Error(), applied))
 	}
-	wanted, warnings := expand(pod, id.Node, applied)
-	plan.Warnings = append(plan.Warnings, warnings...)
+	wanted := plan.expand(pod, id.Node, applied)
 	carried := plan.complete(pod, wanted, applied)
 
 	if left := dangling(pod, names(pod.Spec.Volumes).Union(names(plan.Add))); len(left) > 0 {
+		plan.warn("pod-mount", field.NewPath("spec", "volumes"), "nothing added, since mounts would still name no volume: "+list(left))
 		return Plan{
 			Dangling: left,
-			Warnings: append(plan.Warnings, "spec.volumes: nothing added, since mounts would still name no volume: "+list(left)),
+			Warnings: plan.Warnings,
 			Reason:   "a mount names neither a volume of the pod nor a templated one",
 		}, nil
 	}
@@ -87,17 +90,16 @@ func (p *Plan) complete(pod *corev1.Pod, wanted []corev1.Volume, applied templat
 		case Equal(*own, w):
 			carried = append(carried, w)
 		default:
-			p.Warnings = append(p.Warnings, fmt.Sprintf(
-				"spec.volumes[name=%s]: differs from that of %s %s; the one of the pod's creator stands",
-				w.Name, applied.Kind, applied.Name))
+			p.warn("pod-volume-differs", field.NewPath("spec", "volumes").Key(w.Name),
+				ofOwner("the one of the pod's creator stands; it is not the templated one", applied))
 		}
 	}
 	return carried
 }
 
-// expand returns the volumes of the list that the pod may carry, and why it may
-// not carry the others.
-func expand(pod *corev1.Pod, node templating.Node, applied templating.Applied) (wanted []corev1.Volume, warnings []string) {
+// expand returns the volumes of the list that the pod may carry, and warns of
+// those that it may not.
+func (p *Plan) expand(pod *corev1.Pod, node templating.Node, applied templating.Applied) (wanted []corev1.Volume) {
 	claims := ephemeralClaims(pod)
 	seen := sets.New[string]()
 	for i, entry := range applied.Volumes {
@@ -107,14 +109,21 @@ func expand(pod *corev1.Pod, node templating.Node, applied templating.Applied) (
 			msg = fmt.Sprintf("%q is there already, and the first stands", volume.Name)
 		}
 		if msg != "" {
-			warnings = append(warnings, fmt.Sprintf("%s[%d]: left out of the pod: %s (%s %s)",
-				applied.Path, i, msg, applied.Kind, applied.Name))
+			p.warn("pod-entry", field.NewPath(applied.Path).Index(i), ofOwner("left out of the pod: "+msg, applied))
 			continue
 		}
 		seen.Insert(volume.Name)
 		wanted = append(wanted, volume)
 	}
-	return wanted, warnings
+	return wanted
+}
+
+func (p *Plan) warn(rule string, path *field.Path, message string) {
+	p.Warnings = append(p.Warnings, validation.Finding{Rule: rule, Severity: validation.Warn, Path: path, Message: message})
+}
+
+func ofOwner(message string, applied templating.Applied) string {
+	return fmt.Sprintf("%s (%s %s)", message, applied.Kind, applied.Name)
 }
 
 func list(mounts []Mount) string {

@@ -10,6 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
+	"github.com/sluice-kafka/sluice/internal/validation"
 )
 
 func TestDecide(t *testing.T) {
@@ -70,7 +71,7 @@ func TestDecide(t *testing.T) {
 			owners:       owners(creds, extra),
 			wantAdd:      []corev1.Volume{secretVolume("extra", "c-brokers-7")},
 			wantHash:     mustHash(t, secretVolume("extra", "c-brokers-7")),
-			wantWarnings: []string{"spec.volumes[name=creds]: differs from that of Kafka c"},
+			wantWarnings: []string{"spec.volumes[creds]: the one of the pod's creator stands; it is not the templated one (Kafka c)"},
 		},
 		"of two entries of one name the first stands": {
 			pod:          brokerPod([]string{"creds"}),
@@ -172,8 +173,12 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-func checkWarnings(t *testing.T, got, want []string) {
+func checkWarnings(t *testing.T, findings []validation.Finding, want []string) {
 	t.Helper()
+	var got []string
+	for _, f := range findings {
+		got = append(got, f.Path.String()+": "+f.Message)
+	}
 	if len(got) != len(want) {
 		t.Errorf("warnings %q, want %d", got, len(want))
 		return

@@ -47,6 +47,7 @@ func run(ctx context.Context) (err error) {
 		d.start, d.refusals, d.acceptances, d.pods, d.createTopics, d.changeTopics, d.quiet, d.keep,
 	} {
 		if err := chapter(ctx); err != nil {
+			d.showLog()
 			return err
 		}
 	}
@@ -112,7 +113,7 @@ func (d *demo) startKafka(ctx context.Context) (err error) {
 		d.kafka, err = kafka.StartEmbedded(1)
 	} else {
 		err = harness.Step(d.out, "  a real Kafka, fetched by Maven once into the cache", func() error {
-			d.kafka, err = kafka.Start(ctx, kafka.Options{Out: d.out})
+			d.kafka, err = kafka.Start(ctx, kafka.Options{Progress: d.out})
 			return err
 		})
 	}
@@ -135,6 +136,19 @@ func (d *demo) keep(ctx context.Context) error {
 	d.say("Log:      %s", d.operator.Log)
 	<-ctx.Done()
 	return nil
+}
+
+// showLog shows the end of the operator's log, which goes with its folder.
+func (d *demo) showLog() {
+	if d.operator == nil {
+		return
+	}
+	raw, err := os.ReadFile(d.operator.Log)
+	if err != nil {
+		return
+	}
+	const most = 8 << 10
+	fmt.Fprintf(os.Stderr, "\nThe end of the operator's log:\n%s\n", raw[max(0, len(raw)-most):])
 }
 
 // stop stops whatever was started, in the order in which one part needs the

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/sluice-kafka/sluice/internal/podvolumes"
+	"github.com/sluice-kafka/sluice/internal/validation"
 )
 
 // handler answers for pods that are being created. It never refuses a pod for
@@ -40,14 +41,14 @@ func (h *handler) Handle(ctx context.Context, req admission.Request) (resp admis
 	pod, err := decode(req)
 	if err != nil {
 		logger.Info("Letting through what is not a pod", "reason", err.Error())
-		return passed("not a pod that can be completed", "pod: no templated volumes added: "+err.Error())
+		return passed("not a pod that can be completed", validation.WarningText("spec", "no templated volumes added: "+err.Error()))
 	}
 	if len(podvolumes.Dangling(pod)) == 0 {
 		return passed("every mount names a volume")
 	}
 	id, err := podvolumes.Identify(pod)
 	if err != nil {
-		return passed("not a pod of a node", "metadata.name: no templated volumes added: "+err.Error())
+		return passed("not a pod of a node", validation.WarningText("metadata.name", "no templated volumes added: "+err.Error()))
 	}
 	plan, err := h.plan(ctx, req.Namespace, pod, id)
 	if err != nil {
@@ -55,7 +56,7 @@ func (h *handler) Handle(ctx context.Context, req admission.Request) (resp admis
 		return unavailable(fmt.Errorf("completing the volumes of pod %s: %w; try again", pod.Name, err))
 	}
 	logger.V(1).Info("Decided on the pod's volumes", "pod", pod.Name, "reason", plan.Reason,
-		"added", len(plan.Add), "warnings", plan.Warnings)
+		"added", len(plan.Add))
 	return respond(pod, plan)
 }
 

@@ -1,7 +1,6 @@
 package pod
 
 import (
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -13,21 +12,14 @@ import (
 
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
 	"github.com/sluice-kafka/sluice/internal/podvolumes"
-)
-
-// Bounds on an answer's warnings, in number and in characters each. The API
-// server passes on 4,096 characters in all before it cuts every one of them to
-// 256 (k8s.io/apiserver/pkg/endpoints/filters/warning.go).
-const (
-	maxWarnings      = 10
-	maxWarningLength = 256
+	"github.com/sluice-kafka/sluice/internal/validation"
 )
 
 // respond turns a plan into a patch of only what changes. It is written by hand:
 // comparing the pod with its own decoding would also drop what a newer API
 // server knows of pods and this build does not.
 func respond(pod *corev1.Pod, plan podvolumes.Plan) admission.Response {
-	resp := passed(plan.Reason, plan.Warnings...)
+	resp := passed(plan.Reason, validation.Result{Warnings: plan.Warnings}.WarningTexts()...)
 	resp.Patches = patches(pod, plan)
 	return resp
 }
@@ -56,7 +48,7 @@ func patches(pod *corev1.Pod, plan podvolumes.Plan) []jsonpatch.JsonPatchOperati
 
 // passed lets the pod through.
 func passed(reason string, warnings ...string) admission.Response {
-	return admission.Allowed(reason).WithWarnings(bounded(warnings)...)
+	return admission.Allowed(reason).WithWarnings(warnings...)
 }
 
 // unavailable refuses for now. The code stands in the answer's status: an HTTP
@@ -70,23 +62,4 @@ func unavailable(err error) admission.Response {
 			Message: err.Error(),
 		},
 	}}
-}
-
-// bounded keeps warnings within what the API server passes on.
-func bounded(warnings []string) []string {
-	out := make([]string, 0, min(len(warnings), maxWarnings))
-	for i, w := range warnings {
-		if i == maxWarnings-1 && len(warnings) > maxWarnings {
-			return append(out, fmt.Sprintf("pod: %d more warnings", len(warnings)-i))
-		}
-		out = append(out, shortened(w))
-	}
-	return out
-}
-
-func shortened(w string) string {
-	if runes := []rune(w); len(runes) > maxWarningLength {
-		return string(runes[:maxWarningLength-1]) + "…"
-	}
-	return w
 }

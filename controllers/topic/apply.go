@@ -1,0 +1,230 @@
+package topic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
+	"github.com/sluice-kafka/sluice/internal/kafka"
+	"github.com/sluice-kafka/sluice/internal/topicplan"
+)
+
+// disabledWait is how long a deletion waits that the brokers do not allow.
+const disabledWait = 10 * time.Minute
+
+// deleteTopics deletes the topics of the resources that are being deleted.
+func (p *pass) deleteTopics(ctx context.Context) {
+	works := p.in(topicplan.Delete)
+	if len(works) == 0 {
+		return
+	}
+	answers, err := p.admin.DeleteTopics(ctx, names(works))
+	if !p.done(ctx, works, "deleting", err) {
+		return
+	}
+	for _, w := range works {
+		p.takeDeletion(ctx, w, answers[w.name])
+	}
+}
+
+func (p *pass) takeDeletion(ctx context.Context, w *work, err error) {
+	switch {
+	case err == nil:
+		p.say(ctx, w, "Deleted a topic")
+		w.memory = topicplan.Memory{At: p.c.opts.Clock.Now(), Deleted: true, DeletedID: w.topic.Status.TopicID}
+		p.remember(w)
+		w.released = true
+	case errors.Is(err, kafka.ErrUnknownTopic):
+		w.released = true
+	case kafka.Passing(err):
+		w.again(err.Error(), kafka.Wait(err))
+	default:
+		problem := kafkaProblem(err)
+		if errors.Is(err, kafka.ErrTopicDeletionDisabled) {
+			problem.Message += ". Set delete.topic.enable=true on the brokers, or keep the topic: annotate this resource " +
+				kafkav1.AnnotationDeletionPolicy + "=" + kafkav1.DeletionPolicyRetain
+			w.next.after = disabledWait
+		}
+		w.failed = true
+		s := topicplan.RefusedStatus(w.topic, *problem, p.now)
+		w.status = &s
+		w.leave(err.Error())
+	}
+}
+
+// createTopics creates the topics that do not exist. What Kafka answers is as
+// good as a describe.
+func (p *pass) createTopics(ctx context.Context) {
+	works, topics := p.planned(func(w *work) bool { return w.plan.Create }), []kafka.NewTopic(nil)
+	for _, w := range works {
+		topics = append(topics, kafka.NewTopic{
+			Name: w.name, Partitions: w.wanted.Partitions, ReplicationFactor: w.wanted.Replicas, Config: w.wanted.Config,
+		})
+	}
+	if len(works) == 0 {
+		return
+	}
+	answers, err := p.admin.CreateTopics(ctx, topics)
+	if !p.done(ctx, works, "creating", err) {
+		return
+	}
+	for _, w := range works {
+		p.takeCreation(ctx, w, answers[w.name])
+	}
+}
+
+func (p *pass) takeCreation(ctx context.Context, w *work, created kafka.CreatedTopic) {
+	switch err := created.Err; {
+	case err == nil:
+		p.say(ctx, w, "Created a topic", "partitions", created.Partitions, "replicas", created.ReplicationFactor)
+		// Kafka leaves the numbers out for a principal that may not describe the
+		// options of the topic (KIP-525).
+		partitions := max(created.Partitions, w.wanted.Partitions, 0)
+		replicas := max(created.ReplicationFactor, w.wanted.Replicas, 0)
+		w.seen = &topicplan.Seen{ID: created.ID, Partitions: partitions, Replicas: []int16{replicas}}
+		w.memory = topicplan.Memory{At: p.c.opts.Clock.Now(), Partitions: partitions}
+		p.remember(w)
+	case errors.Is(err, kafka.ErrTopicExists):
+		// Somebody was faster, or an earlier answer was lost: look at it.
+		w.memory = topicplan.Memory{At: p.c.opts.Clock.Now()}
+		p.remember(w)
+		w.leave("the topic exists already")
+		w.next.returned = true
+	case kafka.Passing(err):
+		w.postpone(err)
+	default:
+		w.faults.topic = kafkaProblem(err)
+	}
+}
+
+// growTopics adds partitions.
+func (p *pass) growTopics(ctx context.Context) {
+	works, growth := p.planned(func(w *work) bool { return w.plan.GrowTo > 0 }), []kafka.PartitionGrowth(nil)
+	for _, w := range works {
+		growth = append(growth, kafka.PartitionGrowth{Name: w.name, Total: w.plan.GrowTo})
+	}
+	if len(works) == 0 {
+		return
+	}
+	answers, err := p.admin.CreatePartitions(ctx, growth)
+	if !p.done(ctx, works, "growing", err) {
+		return
+	}
+	for _, w := range works {
+		p.takeGrowth(ctx, w, answers[w.name])
+	}
+}
+
+func (p *pass) takeGrowth(ctx context.Context, w *work, err error) {
+	switch {
+	case err == nil:
+		p.say(ctx, w, "Added partitions", "from", w.seen.Partitions, "to", w.plan.GrowTo)
+		w.memory.At, w.memory.Deleted, w.memory.Partitions = p.c.opts.Clock.Now(), false, w.plan.GrowTo
+		w.seen.Partitions = w.plan.GrowTo
+		p.remember(w)
+	case errors.Is(err, kafka.ErrInvalidPartitions):
+		// The description may have been older than our own growth: only what
+		// Kafka says after a fresh one counts.
+		w.memory.GrowthRefused, w.memory.GrowthError = w.seen.Partitions, err.Error()
+		p.remember(w)
+		w.postpone(err)
+	case kafka.Passing(err), errors.Is(err, kafka.ErrUnknownTopic):
+		w.postpone(err)
+	default:
+		w.faults.partitions = kafkaProblem(err)
+	}
+}
+
+// alterConfigs sets and deletes options.
+func (p *pass) alterConfigs(ctx context.Context) {
+	works, changes := p.planned(func(w *work) bool { return len(w.plan.Ops) > 0 }), []kafka.TopicConfigChange(nil)
+	for _, w := range works {
+		change := kafka.TopicConfigChange{Name: w.name}
+		for _, op := range w.plan.Ops {
+			change.Ops = append(change.Ops, kafka.ConfigOp{Name: op.Name, Value: op.Value, Delete: op.Delete})
+		}
+		changes = append(changes, change)
+	}
+	if len(works) == 0 {
+		return
+	}
+	answers, err := p.admin.AlterTopicConfigs(ctx, changes)
+	if !p.done(ctx, works, "configuring", err) {
+		return
+	}
+	for _, w := range works {
+		p.takeAlteration(ctx, w, answers[w.name])
+	}
+}
+
+func (p *pass) takeAlteration(ctx context.Context, w *work, err error) {
+	switch {
+	case err == nil:
+		p.say(ctx, w, "Changed options", "options", w.plan.Ops)
+		if w.memory.Writes == nil {
+			w.memory.Writes = topicplan.Writes{}
+		}
+		for _, op := range w.plan.Ops {
+			w.memory.Writes[op.Name] = topicplan.Write{Value: op.Value, Delete: op.Delete, At: p.c.opts.Clock.Now()}
+		}
+		// Kafka may have made something else of the values: see once whether
+		// they took.
+		w.next.after = topicplan.SettleTime
+	case kafka.Passing(err), errors.Is(err, kafka.ErrUnknownTopic):
+		w.postpone(err)
+	default:
+		w.faults.config = kafkaProblem(err)
+	}
+}
+
+// planned are the works still under way for which a call is to be made. Once
+// Kafka does not answer they go back: what was planned for them is not done.
+func (p *pass) planned(wants func(*work) bool) []*work {
+	var list []*work
+	for _, w := range p.in(topicplan.Reconcile) {
+		if w.described && wants(w) {
+			list = append(list, w)
+		}
+	}
+	if p.aborted {
+		returnAll(list, "kafka does not answer")
+		return nil
+	}
+	return list
+}
+
+// done tells whether a call that changes something was answered. If not, it is
+// unknown what it did, and its topics are looked at again.
+func (p *pass) done(ctx context.Context, works []*work, doing string, err error) bool {
+	p.heart.Beat()
+	if err == nil {
+		p.answered(ctx)
+		return true
+	}
+	err = fmt.Errorf("%s %d topics: %w", doing, len(works), err)
+	if errors.Is(err, kafka.ErrUnreachable) {
+		p.aborted = true
+		returnAll(works, err.Error())
+		p.unanswered(ctx, err)
+		return false
+	}
+	ctrl.LoggerFrom(ctx).Error(err, "Failed to change topics: trying again")
+	for _, w := range works {
+		w.postpone(err)
+	}
+	return false
+}
+
+func (p *pass) say(ctx context.Context, w *work, what string, keysAndValues ...any) {
+	ctrl.LoggerFrom(ctx).Info(what, append([]any{"kafkaTopic", w.key().String(), "topicName", w.name}, keysAndValues...)...)
+}
+
+// remember keeps an own write at once, so that it is not lost with the rest of
+// the batch.
+func (p *pass) remember(w *work) {
+	p.memories.keep(w.name, w.topic.Generation, w.memory, p.now)
+}

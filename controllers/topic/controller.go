@@ -1,0 +1,124 @@
+package topic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	toolscache "k8s.io/client-go/tools/cache"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
+)
+
+// turnLimit is how long a loop may work without getting on before the operator
+// counts as unhealthy.
+const turnLimit = 2 * time.Minute
+
+// recorder records Events; the manager's does.
+type recorder interface {
+	Eventf(regarding, related runtime.Object, eventtype, reason, action, note string, args ...any)
+}
+
+// Controller keeps topics in step with their resources for as long as it leads.
+type Controller struct {
+	opts     Options
+	client   client.Client
+	cache    cache.Cache
+	recorder recorder
+	loops    []*loop
+}
+
+// Add adds the topic controller and its health check to a manager. newAdmin
+// makes the client of a cluster; it should not connect.
+func Add(mgr ctrl.Manager, opts Options, newAdmin func(Cluster) (Admin, error)) error {
+	c, err := newController(mgr.GetClient(), mgr.GetEventRecorder("sluice-topic"), opts, newAdmin)
+	if err != nil {
+		return fmt.Errorf("setting up the topic controller: %w", err)
+	}
+	c.cache = mgr.GetCache()
+	// The manager starts, and waits for, the informers that are known by then.
+	if _, err := c.informer(context.Background()); err != nil {
+		return fmt.Errorf("setting up the topic controller: %w", err)
+	}
+	if err := mgr.AddHealthzCheck("topic-controller", func(*http.Request) error { return c.Healthy() }); err != nil {
+		return fmt.Errorf("setting up the topic controller: %w", err)
+	}
+	return mgr.Add(c)
+}
+
+func newController(c client.Client, r recorder, opts Options, newAdmin func(Cluster) (Admin, error)) (*Controller, error) {
+	opts, err := opts.complete()
+	if err != nil {
+		return nil, err
+	}
+	controller := &Controller{opts: opts, client: c, recorder: r}
+	for _, cluster := range opts.Clusters {
+		controller.loops = append(controller.loops, newLoop(controller, cluster, newAdmin))
+	}
+	return controller, nil
+}
+
+// NeedLeaderElection implements manager.LeaderElectionRunnable: two controllers
+// must not write to the same topics.
+func (c *Controller) NeedLeaderElection() bool { return true }
+
+// Start implements manager.Runnable. It returns after all of its work has ended.
+func (c *Controller) Start(ctx context.Context) error {
+	informer, err := c.informer(ctx)
+	if err != nil {
+		return err
+	}
+	// A standby holds nothing: the handler is told of all there is when added.
+	registration, err := informer.AddEventHandler(c.handler())
+	if err != nil {
+		return fmt.Errorf("watching KafkaTopics: %w", err)
+	}
+	defer func() {
+		if err := informer.RemoveEventHandler(registration); err != nil {
+			ctrl.LoggerFrom(ctx).Error(err, "Failed to stop watching KafkaTopics")
+		}
+	}()
+	if !toolscache.WaitForCacheSync(ctx.Done(), registration.HasSynced) {
+		return nil // stopped before it began
+	}
+	c.run(ctx)
+	return nil
+}
+
+func (c *Controller) run(ctx context.Context) {
+	var loops sync.WaitGroup
+	for _, l := range c.loops {
+		loops.Go(func() { l.run(ctx) })
+	}
+	loops.Wait()
+}
+
+// Healthy returns an error if a loop has not got on for two minutes while at
+// work. Waiting for work, for an unreachable Kafka or for leadership is healthy.
+func (c *Controller) Healthy() error {
+	var errs []error
+	for _, l := range c.loops {
+		if err := l.healthy(); err != nil {
+			errs = append(errs, fmt.Errorf("topics of the Kafka cluster %q: %w", l.cluster.Name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (c *Controller) informer(ctx context.Context) (cache.Informer, error) {
+	informer, err := c.cache.GetInformer(ctx, &kafkav1.KafkaTopic{}, cache.BlockUntilSynced(false))
+	if err != nil {
+		return nil, fmt.Errorf("watching KafkaTopics: %w", err)
+	}
+	return informer, nil
+}
+
+func labelsOf(t *kafkav1.KafkaTopic) labels.Set { return t.Labels }

@@ -1,0 +1,125 @@
+package topic
+
+import (
+	"context"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
+	"github.com/sluice-kafka/sluice/internal/batch"
+	"github.com/sluice-kafka/sluice/internal/topicplan"
+)
+
+// reconcile takes a batch through its steps.
+func (l *loop) reconcile(ctx context.Context, b batch.Batch[key], heart *batch.Heartbeat) {
+	p := l.newPass(b.Keys, b.Priorities)
+	p.heart = heart
+	for _, step := range []func(context.Context){
+		// What needs nothing of Kafka goes first: it must not wait for a Kafka
+		// that does not answer.
+		p.settle,
+		// A name may be deleted and created in one batch's time; the describe
+		// must not see what is about to go.
+		p.deleteTopics,
+		p.releaseFinalizers,
+		// A topic without the finalizer could lose its resource unseen.
+		p.addFinalizers,
+		p.describe,
+		p.decide,
+		p.createTopics,
+		p.growTopics,
+		p.alterConfigs,
+		p.report,
+		p.writeStatuses,
+	} {
+		step(ctx)
+	}
+	p.requeue(b.Keys)
+	p.measure(ctx, b)
+}
+
+// settle ends the steps for the resources that need nothing of Kafka.
+func (p *pass) settle(context.Context) {
+	for _, w := range p.works {
+		var s kafkav1.KafkaTopicStatus
+		switch w.verdict.Action {
+		case topicplan.Release:
+			w.released = true
+			continue
+		case topicplan.Nothing:
+			w.leave(w.verdict.Reason)
+			continue
+		case topicplan.Unmanaged:
+			s = topicplan.UnmanagedStatus(w.topic, p.now)
+		case topicplan.Pause:
+			s = topicplan.PausedStatus(w.topic, p.now)
+		case topicplan.Refuse:
+			w.failed = true
+			s = topicplan.RefusedStatus(w.topic, w.verdict.Problem, p.now)
+		case topicplan.Delete:
+			continue
+		case topicplan.Reconcile:
+			p.index.manages(w.name, w.topic.UID)
+			var problems []topicplan.Problem
+			if w.wanted, problems = topicplan.WantedOf(w.topic.Spec); len(problems) == 0 {
+				continue
+			}
+			w.failed = true
+			s = topicplan.ReadyStatus(w.topic, topicplan.Observed{}, problems, nil, p.now)
+		}
+		w.status = &s
+		w.leave(w.verdict.Reason)
+	}
+}
+
+// decide plans the topics that were described.
+func (p *pass) decide(ctx context.Context) {
+	for _, w := range p.in(topicplan.Reconcile) {
+		if !w.described {
+			continue
+		}
+		w.plan = topicplan.Decide(w.wanted, w.seen, w.memory, p.now)
+		if w.plan.Stale != "" {
+			ctrl.LoggerFrom(ctx).V(1).Info("Looking again later", "kafkaTopic", w.key(), "reason", w.plan.Stale)
+			w.again(w.plan.Stale, 0)
+			continue
+		}
+		w.memory.Writes = w.plan.Writes
+	}
+}
+
+// report decides what the status of each reconciled resource says.
+func (p *pass) report(context.Context) {
+	for _, w := range p.works {
+		if w.verdict.Action != topicplan.Reconcile || w.next.out {
+			continue
+		}
+		problems := append(w.faults.list(), w.plan.Problems...)
+		w.failed = len(problems) > 0
+		if !w.next.retry {
+			// A refusal that was reported is tried again at the next look.
+			w.memory.GrowthRefused, w.memory.GrowthError = 0, ""
+		}
+		if w.described {
+			p.remember(w)
+		}
+		if w.next.retry && len(problems) == 0 {
+			continue // nothing final to say yet
+		}
+		s := topicplan.ReadyStatus(w.topic, w.observed(), problems, w.plan.Warnings, p.now)
+		w.status = &s
+	}
+}
+
+func (w *work) observed() topicplan.Observed {
+	if w.seen == nil {
+		return topicplan.Observed{Known: w.described}
+	}
+	o := topicplan.Observed{Name: w.name, Known: true, ID: w.seen.ID, Partitions: int64(w.seen.Partitions)}
+	for i, n := range w.seen.Replicas {
+		if i == 0 || int64(n) < o.Replicas {
+			o.Replicas = int64(n)
+		}
+	}
+	return o
+}

@@ -1,0 +1,252 @@
+package topic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
+	"github.com/sluice-kafka/sluice/internal/batch"
+	"github.com/sluice-kafka/sluice/internal/kafka"
+	"github.com/sluice-kafka/sluice/internal/topicplan"
+)
+
+// pass is one batch on its way through the steps.
+type pass struct {
+	*loop
+	now   time.Time
+	works []*work
+	heart *batch.Heartbeat
+	// aborted tells that Kafka does not answer: no further call is made.
+	aborted bool
+}
+
+// work is one resource of a batch.
+type work struct {
+	topic    *kafkav1.KafkaTopic
+	priority batch.Priority
+	name     string
+	verdict  topicplan.Verdict
+
+	wanted topicplan.Wanted
+	memory topicplan.Memory
+	// described tells that Kafka answered; seen is nil where the topic does not
+	// exist.
+	described bool
+	seen      *topicplan.Seen
+	plan      topicplan.Plan
+
+	// faults of the steps, in the order in which a status names them.
+	faults faults
+	failed bool
+	// released tells that our finalizer is to be taken off.
+	released bool
+	status   *kafkav1.KafkaTopicStatus
+	next     next
+}
+
+// faults are final: Kafka will say the same until something is changed.
+type faults struct {
+	topic, config, partitions *topicplan.Problem
+}
+
+func (f faults) list() []topicplan.Problem {
+	var list []topicplan.Problem
+	for _, p := range []*topicplan.Problem{f.topic, f.config, f.partitions} {
+		if p != nil {
+			list = append(list, *p)
+		}
+	}
+	return list
+}
+
+// next is what becomes of a key after its batch.
+type next struct {
+	// out tells that the steps are over for this key.
+	out bool
+	// retry queues it after its backoff, but not before wait.
+	retry bool
+	wait  time.Duration
+	// returned queues it as it was, since Kafka did not answer at all.
+	returned bool
+	// after queues it once more when that has passed; 0 does not.
+	after time.Duration
+	why   string
+}
+
+func (w *work) key() key { return keyOf(w.topic) }
+
+// leave ends the steps for a key; nothing is wrong.
+func (w *work) leave(why string) { w.next.out, w.next.why = true, why }
+
+// again ends the steps for a key that is to be tried again soon.
+func (w *work) again(why string, wait time.Duration) {
+	w.leave(why)
+	w.next.retry, w.next.wait = true, max(w.next.wait, wait)
+}
+
+// postpone lets the other steps go on and tries again later.
+func (w *work) postpone(err error) {
+	w.next.retry, w.next.wait, w.next.why = true, max(w.next.wait, kafka.Wait(err)), err.Error()
+}
+
+// newPass takes the snapshot that everything in the batch is decided from.
+func (l *loop) newPass(keys []key, priorities []batch.Priority) *pass {
+	p := &pass{loop: l, now: l.c.opts.Clock.Now(), heart: batch.NewHeartbeat(l.c.opts.Clock)}
+	urgency := make(map[key]batch.Priority, len(priorities))
+	for i, priority := range priorities {
+		urgency[keys[i]] = priority
+	}
+	for _, s := range l.index.snapshot(keys) {
+		w := &work{topic: s.Topic, priority: urgency[keyOf(s.Topic)], name: topicplan.ClaimedName(s.Topic), verdict: topicplan.Judge(s)}
+		w.memory = l.memories.recall(w.name, s.Topic.Generation)
+		p.works = append(p.works, w)
+	}
+	return p
+}
+
+// in are the works that want an action and are still under way.
+func (p *pass) in(action topicplan.Action) []*work {
+	var list []*work
+	for _, w := range p.works {
+		if w.verdict.Action == action && !w.next.out {
+			list = append(list, w)
+		}
+	}
+	return list
+}
+
+// describe asks Kafka for the topics and then for the options of those that
+// exist: two calls for the whole batch.
+func (p *pass) describe(ctx context.Context) {
+	works := p.in(topicplan.Reconcile)
+	if p.aborted {
+		returnAll(works, "kafka does not answer")
+		return
+	}
+	if len(works) == 0 {
+		return
+	}
+	topics, err := p.admin.DescribeTopics(ctx, names(works))
+	if !p.describable(ctx, works, err) {
+		return
+	}
+	var existing []*work
+	for _, w := range works {
+		if w.takeDescription(topics[w.name]) {
+			existing = append(existing, w)
+		}
+	}
+	if len(existing) == 0 {
+		return
+	}
+	configs, err := p.admin.DescribeTopicConfigs(ctx, names(existing))
+	if !p.describable(ctx, works, err) {
+		return
+	}
+	for _, w := range existing {
+		w.takeConfig(configs[w.name])
+	}
+}
+
+// describable ends the batch if a describe was not answered: without one nothing
+// is known of any topic.
+func (p *pass) describable(ctx context.Context, works []*work, err error) bool {
+	p.heart.Beat()
+	if err == nil {
+		p.answered(ctx)
+		return true
+	}
+	err = fmt.Errorf("describing %d topics: %w", len(works), err)
+	p.aborted = true
+	returnAll(works, err.Error())
+	p.unanswered(ctx, err)
+	return false
+}
+
+// returnAll ends the steps for works that Kafka gave no answer for.
+func returnAll(works []*work, why string) {
+	for _, w := range works {
+		w.leave(why)
+		w.next.returned = true
+	}
+}
+
+// takeDescription tells whether the topic exists.
+func (w *work) takeDescription(d kafka.TopicDescription) bool {
+	switch {
+	case d.Err == nil:
+		w.described, w.seen = true, seenOf(d)
+		return true
+	case errors.Is(d.Err, kafka.ErrUnknownTopic):
+		w.described = true
+	case kafka.Passing(d.Err):
+		w.again(d.Err.Error(), kafka.Wait(d.Err))
+	default:
+		w.faults.topic = kafkaProblem(d.Err)
+	}
+	return false
+}
+
+func (w *work) takeConfig(c kafka.TopicConfig) {
+	switch {
+	case c.Err == nil:
+		w.seen.Options = optionsOf(c, w.wanted.Config)
+	case errors.Is(c.Err, kafka.ErrUnknownTopic):
+		w.again("the topic is described but its options are not known yet", 0)
+	case kafka.Passing(c.Err):
+		w.again(c.Err.Error(), kafka.Wait(c.Err))
+	default:
+		// Partitions can be grown all the same.
+		w.faults.config = kafkaProblem(c.Err)
+		w.wanted.Config = nil
+	}
+}
+
+func seenOf(d kafka.TopicDescription) *topicplan.Seen {
+	seen := &topicplan.Seen{ID: d.ID, Partitions: int32(len(d.Partitions)), Replicas: make([]int16, len(d.Partitions))}
+	for i, partition := range d.Partitions {
+		seen.Replicas[i] = int16(len(partition.Replicas))
+	}
+	return seen
+}
+
+// optionsOf keeps what a plan looks at: what is set on the topic, and what is
+// wanted.
+func optionsOf(c kafka.TopicConfig, wanted map[string]string) map[string]topicplan.Option {
+	options := map[string]topicplan.Option{}
+	for name, e := range c.Entries {
+		if _, ok := wanted[name]; ok || e.Dynamic {
+			options[name] = topicplan.Option{Value: e.Value, Kind: kindOf(e.Type), Dynamic: e.Dynamic}
+		}
+	}
+	return options
+}
+
+func kindOf(t kafka.ConfigType) topicplan.Kind {
+	switch t {
+	case kafka.ConfigTypeBoolean:
+		return topicplan.Boolean
+	case kafka.ConfigTypeShort, kafka.ConfigTypeInt, kafka.ConfigTypeLong:
+		return topicplan.Integer
+	case kafka.ConfigTypeDouble:
+		return topicplan.Double
+	case kafka.ConfigTypeList:
+		return topicplan.List
+	default:
+		return topicplan.Text
+	}
+}
+
+func names(works []*work) []string {
+	list := make([]string, len(works))
+	for i, w := range works {
+		list[i] = w.name
+	}
+	return list
+}
+
+func kafkaProblem(err error) *topicplan.Problem {
+	return &topicplan.Problem{Reason: kafkav1.ReasonKafkaError, Message: err.Error()}
+}

@@ -1,0 +1,213 @@
+package topic
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+
+	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
+	"github.com/sluice-kafka/sluice/internal/topicplan"
+)
+
+type key = types.NamespacedName
+
+// entry is the newest that is known of a resource. The object is shared with the
+// informer and never changed.
+type entry struct {
+	topic *kafkav1.KafkaTopic
+	// leaving marks a resource that is no longer ours.
+	leaving bool
+}
+
+// index holds the resources of one cluster by key and by the name that they
+// claim, so that a batch is decided from one snapshot. It is ahead of the
+// informer by what this process itself has written.
+type index struct {
+	mu       sync.Mutex
+	entries  map[key]entry
+	claims   map[string]map[key]struct{}
+	managers map[string]types.UID
+}
+
+func newIndex() *index {
+	return &index{
+		entries:  map[key]entry{},
+		claims:   map[string]map[key]struct{}{},
+		managers: map[string]types.UID{},
+	}
+}
+
+// put takes an observed resource. It returns what was known before, and whether
+// the observation brings anything new.
+func (x *index) put(t *kafkav1.KafkaTopic, leaving bool) (entry, bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	old, known := x.entries[keyOf(t)]
+	if known && old.leaving == leaving {
+		switch age := compareAge(t, old.topic); {
+		case age < 0:
+			return old, false
+		case age == 0:
+			// The informer's copy replaces ours, so that only one is held.
+			x.set(t, leaving)
+			return old, false
+		}
+	}
+	x.set(t, leaving)
+	return old, true
+}
+
+// wrote takes the answer to an own write, unless the resource went or changed
+// meanwhile.
+func (x *index) wrote(t *kafkav1.KafkaTopic) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if old, known := x.entries[keyOf(t)]; known && compareAge(t, old.topic) > 0 {
+		x.set(t, old.leaving)
+	}
+}
+
+func (x *index) set(t *kafkav1.KafkaTopic, leaving bool) {
+	k, name := keyOf(t), topicplan.ClaimedName(t)
+	if old, known := x.entries[k]; known && topicplan.ClaimedName(old.topic) != name {
+		x.drop(k, topicplan.ClaimedName(old.topic))
+	}
+	x.entries[k] = entry{topic: t, leaving: leaving}
+	if x.claims[name] == nil {
+		x.claims[name] = map[key]struct{}{}
+	}
+	x.claims[name][k] = struct{}{}
+}
+
+// remove forgets a resource and returns what was known of it.
+func (x *index) remove(k key) (entry, bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	old, known := x.entries[k]
+	if !known {
+		return old, false
+	}
+	name := topicplan.ClaimedName(old.topic)
+	delete(x.entries, k)
+	x.drop(k, name)
+	if x.managers[name] == old.topic.UID {
+		delete(x.managers, name)
+	}
+	return old, true
+}
+
+func (x *index) drop(k key, name string) {
+	delete(x.claims[name], k)
+	if len(x.claims[name]) == 0 {
+		delete(x.claims, name)
+	}
+}
+
+func (x *index) has(k key) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	_, known := x.entries[k]
+	return known
+}
+
+// nameOf is the name that a resource claims, empty if it is not known.
+func (x *index) nameOf(k key) string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	e, known := x.entries[k]
+	if !known {
+		return ""
+	}
+	return topicplan.ClaimedName(e.topic)
+}
+
+// claimants are the resources that claim a name, but for one, in order.
+func (x *index) claimants(name string, except key) []key {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var others []key
+	for k := range x.claims[name] {
+		if k != except {
+			others = append(others, k)
+		}
+	}
+	slices.SortFunc(others, compareKeys)
+	return others
+}
+
+// keys are all resources, in order.
+func (x *index) keys() []key {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return slices.SortedFunc(maps.Keys(x.entries), compareKeys)
+}
+
+// snapshot is what is known of the keys and of all who claim their names, at one
+// moment. Keys that went are left out.
+func (x *index) snapshot(keys []key) []topicplan.Subject {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	subjects := make([]topicplan.Subject, 0, len(keys))
+	for _, k := range keys {
+		e, known := x.entries[k]
+		if !known {
+			continue
+		}
+		subjects = append(subjects, topicplan.Subject{
+			Topic:    e.topic,
+			Selected: !e.leaving,
+			Claims:   x.claimsTo(topicplan.ClaimedName(e.topic)),
+		})
+	}
+	return subjects
+}
+
+func (x *index) claimsTo(name string) []topicplan.Claim {
+	claims := make([]topicplan.Claim, 0, len(x.claims[name]))
+	for k := range x.claims[name] {
+		e := x.entries[k]
+		if e.leaving {
+			continue
+		}
+		if c, ok := topicplan.ClaimOf(e.topic, x.managers[name]); ok {
+			claims = append(claims, c)
+		}
+	}
+	return claims
+}
+
+// manages records that a resource manages a name.
+func (x *index) manages(name string, uid types.UID) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.managers[name] = uid
+}
+
+func keyOf(t *kafkav1.KafkaTopic) key {
+	return key{Namespace: t.Namespace, Name: t.Name}
+}
+
+func compareKeys(a, b key) int {
+	if c := strings.Compare(a.Namespace, b.Namespace); c != 0 {
+		return c
+	}
+	return strings.Compare(a.Name, b.Name)
+}
+
+// compareAge compares two states of a resource; positive if a is the newer. An
+// object of another UID is newer than what is known, and so is one whose version
+// cannot be compared.
+func compareAge(a, b *kafkav1.KafkaTopic) int {
+	if a.UID != b.UID {
+		return 1
+	}
+	c, err := resourceversion.CompareResourceVersion(a.ResourceVersion, b.ResourceVersion)
+	if err != nil {
+		return 1
+	}
+	return c
+}

@@ -1,0 +1,132 @@
+package topic
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/sluice-kafka/sluice/internal/batch"
+)
+
+// loop works on the topics of one Kafka cluster. Clusters share nothing, so a
+// dead one holds up no other.
+type loop struct {
+	cluster  Cluster
+	c        *Controller
+	newAdmin func(Cluster) (Admin, error)
+	admin    Admin
+	queue    *batch.Queue[key]
+	index    *index
+	memories *memories
+	outage   outage
+	hearts   []*batch.Heartbeat
+}
+
+func newLoop(c *Controller, cluster Cluster, newAdmin func(Cluster) (Admin, error)) *loop {
+	l := &loop{
+		cluster:  cluster,
+		c:        c,
+		newAdmin: newAdmin,
+		index:    newIndex(),
+		memories: newMemories(),
+	}
+	l.queue = batch.NewQueue(c.opts.Clock, l.index.nameOf)
+	for range c.opts.Workers {
+		l.hearts = append(l.hearts, batch.NewHeartbeat(c.opts.Clock))
+	}
+	c.opts.Metrics.WatchQueue(cluster.Name, l.queue)
+	return l
+}
+
+func (l *loop) run(ctx context.Context) {
+	log := ctrl.LoggerFrom(ctx).WithValues("controller", "topic", "kafkaCluster", l.cluster.Name)
+	ctx = logr.NewContext(ctx, log)
+	admin, err := l.connect(ctx)
+	if err != nil {
+		return // stopped
+	}
+	defer admin.Close()
+	l.admin = admin
+	var workers sync.WaitGroup
+	for _, heart := range l.hearts {
+		workers.Go(func() { l.work(ctx, heart) })
+	}
+	workers.Go(func() { l.resync(ctx) })
+	workers.Wait()
+}
+
+// connect makes the client. What is wrong with the settings of one cluster must
+// not stop the others, so it is tried until the controller stops.
+func (l *loop) connect(ctx context.Context) (Admin, error) {
+	for {
+		admin, err := l.newAdmin(l.cluster)
+		if err == nil {
+			return admin, nil
+		}
+		ctrl.LoggerFrom(ctx).Error(err, "Failed to set up the Kafka client: check the cluster's settings",
+			"bootstrapServers", l.cluster.BootstrapServers)
+		if err := l.sleep(ctx, batch.MaxBackoff); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (l *loop) work(ctx context.Context, heart *batch.Heartbeat) {
+	window := batch.Window{MaxSize: l.c.opts.MaxBatchSize, Linger: l.c.opts.MaxBatchLinger}
+	for {
+		heart.Wait()
+		b, err := l.queue.Next(ctx, window)
+		if err != nil {
+			return // stopped
+		}
+		heart.Beat()
+		l.reconcile(ctx, b, heart)
+		l.queue.Done(b)
+	}
+}
+
+// resync lets every topic be looked at once an interval, in slices of a batch at
+// even distances. What is known at the start was queued when it was first seen.
+func (l *loop) resync(ctx context.Context) {
+	interval, size := l.c.opts.ResyncInterval, l.c.opts.MaxBatchSize
+	if l.sleep(ctx, interval) != nil {
+		return
+	}
+	for {
+		slices := slices.Collect(slices.Chunk(l.index.keys(), size))
+		pause := interval / time.Duration(max(1, len(slices)))
+		for _, slice := range slices {
+			l.queue.Add(batch.Resync, slice...)
+			if l.sleep(ctx, pause) != nil {
+				return
+			}
+		}
+		if len(slices) == 0 && l.sleep(ctx, interval) != nil {
+			return
+		}
+	}
+}
+
+func (l *loop) sleep(ctx context.Context, d time.Duration) error {
+	t := l.c.opts.Clock.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C():
+		return nil
+	}
+}
+
+func (l *loop) healthy() error {
+	var errs []error
+	for _, heart := range l.hearts {
+		errs = append(errs, heart.Check(turnLimit))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,59 @@
+package topic
+
+import (
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/sluice-kafka/sluice/internal/topicplan"
+)
+
+// memories holds, by name, what this process wrote to topics and may not see at
+// once. A topic that nothing is remembered of takes no space.
+type memories struct {
+	mu     sync.Mutex
+	byName map[string]remembered
+}
+
+// remembered is the memory of a topic. What was refused or written of its spec
+// counts only for that spec.
+type remembered struct {
+	topicplan.Memory
+	generation int64
+}
+
+func newMemories() *memories {
+	return &memories{byName: map[string]remembered{}}
+}
+
+// recall is what is remembered of a topic for a generation of its resource.
+func (m *memories) recall(name string, generation int64) topicplan.Memory {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.byName[name]
+	if r.generation != generation {
+		r.Writes, r.GrowthRefused, r.GrowthError = nil, 0, ""
+	}
+	r.Writes = maps.Clone(r.Writes)
+	return r.Memory
+}
+
+// keep remembers, or forgets where there is nothing left to be remembered.
+func (m *memories) keep(name string, generation int64, memory topicplan.Memory, now time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if now.Sub(memory.At) >= topicplan.BeliefTime && len(memory.Writes) == 0 && memory.GrowthError == "" {
+		delete(m.byName, name)
+		return
+	}
+	m.byName[name] = remembered{Memory: memory, generation: generation}
+}
+
+// forgetOld drops what no description can contradict any more.
+func (m *memories) forgetOld(now time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	maps.DeleteFunc(m.byName, func(_ string, r remembered) bool {
+		return now.Sub(r.At) >= topicplan.BeliefTime && len(r.Writes) == 0 && r.GrowthError == ""
+	})
+}

@@ -1,0 +1,103 @@
+package topic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
+	"github.com/sluice-kafka/sluice/internal/topicplan"
+)
+
+// outage follows whether a Kafka cluster answers.
+type outage struct {
+	mu        sync.Mutex
+	since     time.Time // zero while the cluster answers
+	announced bool
+}
+
+// answered tells that the cluster answered a call.
+func (l *loop) answered(ctx context.Context) {
+	l.outage.mu.Lock()
+	defer l.outage.mu.Unlock()
+	l.c.opts.Metrics.Reachable(l.cluster.Name, true)
+	l.queue.Resume()
+	if l.outage.since.IsZero() {
+		return
+	}
+	ctrl.LoggerFrom(ctx).Info("Kafka answers again", "after", l.c.opts.Clock.Since(l.outage.since).Round(time.Second).String())
+	if l.outage.announced {
+		l.c.recorder.Eventf(l.reference(), nil, corev1.EventTypeNormal, "KafkaReachable", "Reconcile",
+			"The Kafka cluster %s answers again", l.cluster.Name)
+	}
+	l.outage.since, l.outage.announced = time.Time{}, false
+}
+
+// unanswered tells that the cluster did not answer. A fault that passes is no
+// topic's fault: only when it lasts do resources say so that are not ready.
+func (l *loop) unanswered(ctx context.Context, err error) {
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return // we are being stopped
+	}
+	l.outage.mu.Lock()
+	now := l.c.opts.Clock.Now()
+	first := l.outage.since.IsZero()
+	if first {
+		l.outage.since = now
+	}
+	lasting := now.Sub(l.outage.since) >= l.c.opts.UnreachableAfter
+	announce := lasting && !l.outage.announced
+	l.outage.announced = l.outage.announced || lasting
+	l.outage.mu.Unlock()
+
+	l.c.opts.Metrics.Reachable(l.cluster.Name, false)
+	pause := l.queue.Pause()
+	log := ctrl.LoggerFrom(ctx)
+	if first || announce {
+		log.Error(err, "Kafka does not answer: trying again until it does", "lasting", lasting, "bootstrapServers", l.cluster.BootstrapServers)
+	} else {
+		log.V(1).Info("Kafka does not answer", "error", err.Error(), "pause", pause.String())
+	}
+	if announce {
+		l.c.recorder.Eventf(l.reference(), nil, corev1.EventTypeWarning, "KafkaUnreachable", "Reconcile",
+			"%s: %v", l.unreachableMessage(), err)
+	}
+	if lasting {
+		l.markUnready(ctx)
+	}
+}
+
+// markUnready says of all resources that wait for Kafka that they do. Those that
+// are ready at their generation stay as they are.
+func (l *loop) markUnready(ctx context.Context) {
+	p := l.newPass(l.index.keys(), nil)
+	for _, w := range p.works {
+		if (w.verdict.Action == topicplan.Reconcile || w.verdict.Action == topicplan.Delete) && !topicplan.ReadyNow(w.topic) {
+			s := topicplan.RefusedStatus(w.topic, topicplan.Problem{Reason: kafkav1.ReasonKafkaError, Message: l.unreachableMessage()}, p.now)
+			w.status = &s
+		}
+	}
+	p.writeStatuses(ctx)
+}
+
+// unreachableMessage does not change while the outage lasts.
+func (l *loop) unreachableMessage() string {
+	return fmt.Sprintf("the Kafka cluster %s (%s) has not answered for more than %s. It is tried again until it does: "+
+		"check that the brokers run and can be reached from the operator",
+		l.cluster.Name, strings.Join(l.cluster.BootstrapServers, ","), l.c.opts.UnreachableAfter)
+}
+
+// reference is what Events on the cluster itself are about. The cluster need not
+// be a resource: its name and first namespace stand for it.
+func (l *loop) reference() *corev1.ObjectReference {
+	return &corev1.ObjectReference{
+		APIVersion: kafkav1.GroupVersion.String(), Kind: kafkav1.KindKafka,
+		Namespace: l.cluster.Namespaces[0], Name: l.cluster.Name,
+	}
+}

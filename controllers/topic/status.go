@@ -1,0 +1,157 @@
+package topic
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
+	"github.com/sluice-kafka/sluice/internal/metrics"
+	"github.com/sluice-kafka/sluice/internal/topicplan"
+)
+
+// writeLimit bounds one write to Kubernetes.
+const writeLimit = 30 * time.Second
+
+// addFinalizers marks the resources whose topics are about to be touched.
+func (p *pass) addFinalizers(ctx context.Context) {
+	var works []*work
+	for _, w := range p.in(topicplan.Reconcile) {
+		if !hasFinalizer(w.topic) {
+			works = append(works, w)
+		}
+	}
+	p.write(ctx, works, metrics.WriteFinalizer, func(w *work) (map[string]any, bool) {
+		return finalizerPatch(w.topic, append(slices.Clone(w.topic.Finalizers), kafkav1.FinalizerTopic)), false
+	})
+}
+
+// releaseFinalizers lets go of the resources whose topics are gone or no longer
+// ours.
+func (p *pass) releaseFinalizers(ctx context.Context) {
+	var works []*work
+	for _, w := range p.works {
+		if w.released && !w.next.out && hasFinalizer(w.topic) {
+			works = append(works, w)
+		}
+	}
+	p.write(ctx, works, metrics.WriteFinalizer, func(w *work) (map[string]any, bool) {
+		return finalizerPatch(w.topic, slices.DeleteFunc(slices.Clone(w.topic.Finalizers), func(f string) bool {
+			return f == kafkav1.FinalizerTopic
+		})), false
+	})
+	for _, w := range p.works {
+		if !w.released || w.next.out {
+			continue
+		}
+		w.leave(w.verdict.Reason)
+		if w.verdict.Action == topicplan.Release && w.topic.DeletionTimestamp == nil {
+			p.gone(w.key()) // it left the selector, and is forgotten
+		}
+	}
+}
+
+// writeStatuses writes the statuses that say something new.
+func (p *pass) writeStatuses(ctx context.Context) {
+	var works []*work
+	for _, w := range p.works {
+		if w.status != nil && !topicplan.SameStatus(w.topic.Status, *w.status) {
+			works = append(works, w)
+		}
+	}
+	p.write(ctx, works, metrics.WriteStatus, func(w *work) (map[string]any, bool) {
+		return statusPatch(w.topic, *w.status), true
+	})
+}
+
+// write patches resources side by side. A resource that changed or went since it
+// was read leaves the batch and is queued again; that of another is not its
+// concern.
+func (p *pass) write(ctx context.Context, works []*work, kind string, patchOf func(*work) (patch map[string]any, status bool)) {
+	workqueue.ParallelizeUntil(ctx, p.c.opts.WriteConcurrency, len(works), func(i int) {
+		w := works[i]
+		patch, status := patchOf(w)
+		start := p.c.opts.Clock.Now()
+		answer, err := p.patch(ctx, w.key(), patch, status)
+		p.c.opts.Metrics.KubernetesWrite(p.cluster.Name, kind, p.c.opts.Clock.Since(start), err)
+		p.heart.Beat()
+		if err == nil {
+			p.index.wrote(answer)
+			w.topic = answer
+			return
+		}
+		w.again(fmt.Sprintf("writing its %s: %v", kind, err), 0)
+		log := ctrl.LoggerFrom(ctx).WithValues("kafkaTopic", w.key().String(), "write", kind)
+		if apierrors.IsConflict(err) || apierrors.IsNotFound(err) || ctx.Err() != nil {
+			log.V(1).Info("The resource changed meanwhile: trying again", "error", err.Error())
+		} else {
+			log.Error(err, "Failed to write to the resource: trying again")
+		}
+	})
+	if err := ctx.Err(); err != nil {
+		for _, w := range works {
+			w.again(err.Error(), 0) // the rest was not begun
+		}
+	}
+}
+
+func (p *pass) patch(ctx context.Context, k key, patch map[string]any, status bool) (*kafkav1.KafkaTopic, error) {
+	data, err := json.Marshal(patch)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the patch of KafkaTopic %s: %w", k, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, writeLimit)
+	defer cancel()
+	answer := &kafkav1.KafkaTopic{ObjectMeta: metav1.ObjectMeta{Namespace: k.Namespace, Name: k.Name}}
+	merge := client.RawPatch(types.MergePatchType, data)
+	if status {
+		err = p.c.client.Status().Patch(ctx, answer, merge, client.FieldOwner(kafkav1.FieldManager))
+	} else {
+		err = p.c.client.Patch(ctx, answer, merge, client.FieldOwner(kafkav1.FieldManager))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("patching KafkaTopic %s: %w", k, err)
+	}
+	return answer, nil
+}
+
+func finalizerPatch(t *kafkav1.KafkaTopic, finalizers []string) map[string]any {
+	var value any // a null takes the list away
+	if len(finalizers) > 0 {
+		value = finalizers
+	}
+	return map[string]any{"metadata": map[string]any{"resourceVersion": t.ResourceVersion, "finalizers": value}}
+}
+
+// statusPatch names every field that is decided here, with a null where it is to
+// go: another manager may own it.
+func statusPatch(t *kafkav1.KafkaTopic, s kafkav1.KafkaTopicStatus) map[string]any {
+	return map[string]any{
+		"metadata": map[string]any{"resourceVersion": t.ResourceVersion},
+		"status": map[string]any{
+			"conditions":         s.Conditions,
+			"observedGeneration": s.ObservedGeneration,
+			"topicName":          orNull(s.TopicName),
+			"topicId":            orNull(s.TopicID),
+			"partitions":         orNull(s.Partitions),
+			"replicas":           orNull(s.Replicas),
+		},
+	}
+}
+
+func orNull[T comparable](value T) any {
+	var zero T
+	if value == zero {
+		return nil
+	}
+	return value
+}

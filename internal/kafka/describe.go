@@ -1,0 +1,154 @@
+package kafka
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"slices"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// DescribeTopics reads partitions and replicas of the topics with one Metadata
+// request, answered by any broker from what it knows: a broker learns of
+// writes with a delay, also of those made through this client.
+func (c *Client) DescribeTopics(ctx context.Context, names []string) (map[string]TopicDescription, error) {
+	op := operation{verb: "describe", needs: "DESCRIBE on the topic"}
+	return batch[string, TopicDescription]{
+		op:   op,
+		name: itself[string],
+		send: func(ctx context.Context, names []string) (map[string]TopicDescription, error) {
+			return c.metadata(ctx, op, names)
+		},
+		failure: func(err error) TopicDescription { return TopicDescription{Err: err} },
+		problem: func(d TopicDescription) error { return d.Err },
+	}.run(ctx, c, distinct(names))
+}
+
+func (c *Client) metadata(ctx context.Context, op operation, names []string) (map[string]TopicDescription, error) {
+	req := kmsg.NewPtrMetadataRequest()
+	// Describing a topic must never create it.
+	req.AllowAutoTopicCreation = false
+	req.Topics = make([]kmsg.MetadataRequestTopic, len(names))
+	for i := range names {
+		req.Topics[i] = kmsg.NewMetadataRequestTopic()
+		req.Topics[i].Topic = &names[i]
+	}
+	resp, err := req.RequestWith(ctx, sender{c: c, to: anyBroker{c}})
+	if err != nil {
+		return nil, err
+	}
+	if resp.ErrorCode != 0 {
+		return nil, kafkaError(answer{code: resp.ErrorCode})
+	}
+	out := make(map[string]TopicDescription, len(resp.Topics))
+	for i := range resp.Topics {
+		topic := &resp.Topics[i]
+		if topic.Topic == nil {
+			continue
+		}
+		if err := op.topicError(*topic.Topic, answer{code: topic.ErrorCode}); err != nil {
+			out[*topic.Topic] = TopicDescription{Err: err}
+			continue
+		}
+		out[*topic.Topic] = TopicDescription{ID: topicID(topic.TopicID), Partitions: partitions(topic.Partitions)}
+	}
+	return out, nil
+}
+
+// partitions copies what is needed into two allocations, however many
+// partitions there are. An error of a partition (no leader, say) does not make
+// its replicas wrong.
+func partitions(in []kmsg.MetadataResponseTopicPartition) []Partition {
+	total := 0
+	for i := range in {
+		total += len(in[i].Replicas)
+	}
+	all := make([]int32, 0, total)
+	out := make([]Partition, len(in))
+	for i := range in {
+		start := len(all)
+		all = append(all, in[i].Replicas...)
+		out[i] = Partition{ID: in[i].Partition, Replicas: all[start:len(all):len(all)]}
+	}
+	slices.SortFunc(out, func(a, b Partition) int { return cmp.Compare(a.ID, b.ID) })
+	return out
+}
+
+// topicID is in the form of Kafka's org.apache.kafka.common.Uuid.toString,
+// empty for Uuid.ZERO_UUID.
+func topicID(id [16]byte) string {
+	if id == ([16]byte{}) {
+		return ""
+	}
+	return base64.RawURLEncoding.EncodeToString(id[:])
+}
+
+// DescribeTopicConfigs reads the configuration of the topics with one
+// DescribeConfigs request, without synonyms and documentation.
+func (c *Client) DescribeTopicConfigs(ctx context.Context, names []string) (map[string]TopicConfig, error) {
+	op := operation{verb: "describe the configuration of", needs: "DESCRIBE_CONFIGS on the topic"}
+	return batch[string, TopicConfig]{
+		op:   op,
+		name: itself[string],
+		send: func(ctx context.Context, names []string) (map[string]TopicConfig, error) {
+			return c.describeConfigs(ctx, op, names)
+		},
+		failure: func(err error) TopicConfig { return TopicConfig{Err: err} },
+		problem: func(t TopicConfig) error { return t.Err },
+	}.run(ctx, c, distinct(names))
+}
+
+func (c *Client) describeConfigs(ctx context.Context, op operation, names []string) (map[string]TopicConfig, error) {
+	req := kmsg.NewPtrDescribeConfigsRequest()
+	req.Resources = make([]kmsg.DescribeConfigsRequestResource, len(names))
+	for i, name := range names {
+		req.Resources[i] = kmsg.NewDescribeConfigsRequestResource()
+		req.Resources[i].ResourceType = kmsg.ConfigResourceTypeTopic
+		req.Resources[i].ResourceName = name
+	}
+	resp, err := req.RequestWith(ctx, sender{c: c, to: c.kgo})
+	if err != nil {
+		return nil, err
+	}
+	// Topics repeat the same few option names and mostly the same values: one
+	// copy of each is kept, whatever the number of topics.
+	seen := interner{}
+	out := make(map[string]TopicConfig, len(resp.Resources))
+	for i := range resp.Resources {
+		r := &resp.Resources[i]
+		if err := op.topicError(r.ResourceName, answer{code: r.ErrorCode, message: r.ErrorMessage}); err != nil {
+			out[r.ResourceName] = TopicConfig{Err: err}
+			continue
+		}
+		out[r.ResourceName] = TopicConfig{Entries: entries(r.Configs, seen)}
+	}
+	return out, nil
+}
+
+func entries(in []kmsg.DescribeConfigsResponseResourceConfig, seen interner) map[string]ConfigEntry {
+	out := make(map[string]ConfigEntry, len(in))
+	for i := range in {
+		entry := ConfigEntry{
+			Type:      ConfigType(in[i].ConfigType),
+			Dynamic:   in[i].Source == kmsg.ConfigSourceDynamicTopicConfig,
+			ReadOnly:  in[i].ReadOnly,
+			Sensitive: in[i].IsSensitive,
+		}
+		if in[i].Value != nil && !entry.Sensitive {
+			entry.Value = seen.one(*in[i].Value)
+		}
+		out[seen.one(in[i].Name)] = entry
+	}
+	return out
+}
+
+type interner map[string]string
+
+func (n interner) one(s string) string {
+	if kept, ok := n[s]; ok {
+		return kept
+	}
+	n[s] = s
+	return s
+}

@@ -1,0 +1,178 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+)
+
+// What an error of this package can be recognised by, with errors.Is. The
+// names of Kafka's codes are those of the protocol's error table
+// (org.apache.kafka.common.protocol.Errors).
+var (
+	// ErrUnknownTopic is UNKNOWN_TOPIC_OR_PARTITION: the topic does not exist.
+	ErrUnknownTopic = errors.New("the topic does not exist")
+	// ErrTopicExists is TOPIC_ALREADY_EXISTS.
+	ErrTopicExists = errors.New("the topic exists already")
+	// ErrTopicDeletionDisabled is TOPIC_DELETION_DISABLED: the brokers run
+	// with delete.topic.enable=false.
+	ErrTopicDeletionDisabled = errors.New("the brokers do not delete topics")
+	// ErrAuthorization is TOPIC_AUTHORIZATION_FAILED or
+	// CLUSTER_AUTHORIZATION_FAILED.
+	ErrAuthorization = errors.New("not authorized")
+	// ErrAuthentication is SASL_AUTHENTICATION_FAILED.
+	ErrAuthentication = errors.New("not authenticated")
+	// ErrInvalidPartitions is INVALID_PARTITIONS: a number below one, or not
+	// above the number that the topic has.
+	ErrInvalidPartitions = errors.New("invalid number of partitions")
+	// ErrInvalidReplicationFactor is INVALID_REPLICATION_FACTOR: below one, or
+	// above the number of brokers that take replicas.
+	ErrInvalidReplicationFactor = errors.New("invalid replication factor")
+	// ErrInvalidTopic is INVALID_TOPIC_EXCEPTION: a name that Kafka does not
+	// take, or one that differs from another topic's only in '.' and '_' and
+	// so collides with it in the names of metrics.
+	ErrInvalidTopic = errors.New("invalid topic name")
+	// ErrInvalidConfig is INVALID_CONFIG: an unknown option or a bad value.
+	ErrInvalidConfig = errors.New("invalid configuration")
+	// ErrInvalidRequest is INVALID_REQUEST, which Kafka answers, among others,
+	// where one request names a topic twice.
+	ErrInvalidRequest = errors.New("invalid request")
+	// ErrPolicyViolation is POLICY_VIOLATION: a policy of the cluster (KIP-108,
+	// KIP-133) or one of Kafka's own limits forbids it.
+	ErrPolicyViolation = errors.New("forbidden by a policy of the cluster")
+	// ErrThrottled is THROTTLING_QUOTA_EXCEEDED (KIP-599); Wait tells for how
+	// long.
+	ErrThrottled = errors.New("throttled by a quota")
+	// ErrNotController is NOT_CONTROLLER: the active controller is moving.
+	ErrNotController = errors.New("the active controller is moving")
+
+	// ErrTimeout is a call, or Kafka's own work on it (REQUEST_TIMED_OUT), that
+	// did not end within its bound. Whether a write took effect is unknown.
+	ErrTimeout = errors.New("timed out")
+	// ErrUnreachable tells that no broker could be talked to.
+	ErrUnreachable = errors.New("kafka is unreachable")
+	// ErrNotAnswered tells that Kafka's answer lacks this topic: nothing is
+	// known of it.
+	ErrNotAnswered = errors.New("kafka's answer lacks the topic")
+	// ErrClosed tells that the client was closed.
+	ErrClosed = errors.New("the kafka client is closed")
+)
+
+// class is what a code of Kafka's means here.
+type class struct {
+	is      error
+	passing bool
+}
+
+var classes = map[int16]class{
+	kerr.UnknownTopicOrPartition.Code:    {is: ErrUnknownTopic},
+	kerr.TopicAlreadyExists.Code:         {is: ErrTopicExists},
+	kerr.TopicDeletionDisabled.Code:      {is: ErrTopicDeletionDisabled},
+	kerr.TopicAuthorizationFailed.Code:   {is: ErrAuthorization},
+	kerr.ClusterAuthorizationFailed.Code: {is: ErrAuthorization},
+	kerr.SaslAuthenticationFailed.Code:   {is: ErrAuthentication},
+	kerr.InvalidPartitions.Code:          {is: ErrInvalidPartitions},
+	kerr.InvalidReplicationFactor.Code:   {is: ErrInvalidReplicationFactor},
+	kerr.InvalidTopicException.Code:      {is: ErrInvalidTopic},
+	kerr.InvalidConfig.Code:              {is: ErrInvalidConfig},
+	kerr.InvalidRequest.Code:             {is: ErrInvalidRequest},
+	kerr.PolicyViolation.Code:            {is: ErrPolicyViolation},
+	kerr.ThrottlingQuotaExceeded.Code:    {is: ErrThrottled, passing: true},
+	kerr.NotController.Code:              {is: ErrNotController, passing: true},
+	kerr.RequestTimedOut.Code:            {is: ErrTimeout, passing: true},
+}
+
+// Error is an error that Kafka answered.
+type Error struct {
+	// Code of the protocol, and its Name there.
+	Code int16
+	Name string
+	// Message as Kafka gave it, else the protocol's description of the code.
+	Message string
+	// Wait is how long Kafka asks to be left alone; zero if it does not.
+	Wait time.Duration
+}
+
+// Error gives the name, the code and the message.
+func (e *Error) Error() string {
+	return fmt.Sprintf("%s (%d): %s", e.Name, e.Code, e.Message)
+}
+
+// Is tells whether the target is the sentinel of this code.
+func (e *Error) Is(target error) bool {
+	c, known := classes[e.Code]
+	return known && c.is == target
+}
+
+// passing follows Kafka's own notion of a retriable error for all codes that
+// this package has no opinion on.
+func (e *Error) passing() bool {
+	if c, known := classes[e.Code]; known {
+		return c.passing
+	}
+	return kerr.IsRetriable(kerr.ErrorForCode(e.Code))
+}
+
+// Passing tells that the same request may succeed later with nothing changed:
+// the fault is Kafka's or the network's for now, and nobody should be told
+// that their topic is wrong.
+func Passing(err error) bool {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.passing()
+	}
+	for _, passing := range []error{
+		ErrTimeout, ErrUnreachable, ErrNotAnswered, ErrClosed, context.Canceled, context.DeadlineExceeded,
+	} {
+		if errors.Is(err, passing) {
+			return true
+		}
+	}
+	return false
+}
+
+// Wait is how long Kafka asks to be left alone after this error; zero where it
+// does not say.
+func Wait(err error) time.Duration {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Wait
+	}
+	return 0
+}
+
+// answer is what Kafka said of one topic of a request.
+type answer struct {
+	code           int16
+	message        *string
+	throttleMillis int32
+}
+
+// topicError is nil where Kafka answered that all is well.
+func (o operation) topicError(topic string, a answer) error {
+	if a.code == 0 {
+		return nil
+	}
+	err := kafkaError(a)
+	if errors.Is(err, ErrAuthorization) {
+		return fmt.Errorf("%s topic %q: %w (the operator's principal needs %s)", o.verb, topic, err, o.needs)
+	}
+	return fmt.Errorf("%s topic %q: %w", o.verb, topic, err)
+}
+
+func kafkaError(a answer) *Error {
+	e := &Error{Code: a.code}
+	// ErrorForCode gives UNKNOWN_SERVER_ERROR for a code of a newer Kafka,
+	// whose number is kept.
+	if known, ok := errors.AsType[*kerr.Error](kerr.ErrorForCode(a.code)); ok {
+		e.Name, e.Message = known.Message, known.Description
+	}
+	if a.message != nil && *a.message != "" {
+		e.Message = *a.message
+	}
+	if errors.Is(e, ErrThrottled) {
+		e.Wait = time.Duration(a.throttleMillis) * time.Millisecond
+	}
+	return e
+}

@@ -1,0 +1,71 @@
+package topicplan
+
+import (
+	"fmt"
+	"time"
+)
+
+// SettleTime is how long an own write of an option may take to show. An idle
+// broker shows it in well under half a second; one that catches up on a thousand
+// new topics was seen to take several.
+const SettleTime = 10 * time.Second
+
+// BeliefTime is how long an own write counts for more than a description that
+// contradicts it. After it the description is believed: somebody else may have
+// deleted or created the topic.
+const BeliefTime = 30 * time.Second
+
+// Memory holds the own writes to one topic that a description may not show yet:
+// a broker answers from its copy of the metadata, which follows the controller's
+// (KIP-500).
+type Memory struct {
+	// At is when the last creation, growth or deletion succeeded.
+	At time.Time
+	// Deleted tells that it was a deletion, of DeletedID where that was known.
+	Deleted   bool
+	DeletedID string
+	// Partitions is how many partitions the topic has had since.
+	Partitions int32
+	// GrowthRefused is the number of partitions that was seen when Kafka refused
+	// to grow the topic, and GrowthError what it said.
+	GrowthRefused int32
+	GrowthError   string
+	// Writes of options, for one generation of the resource.
+	Writes Writes
+}
+
+// Writes holds the last write of each option.
+type Writes map[string]Write
+
+// Write is a write of an option that Kafka accepted.
+type Write struct {
+	Value  string
+	Delete bool
+	At     time.Time
+	// Checked tells that a later description contradicted the write, by showing
+	// Left.
+	Checked bool
+	Left    string
+}
+
+func (w Write) same(op ConfigOp) bool {
+	return !w.At.IsZero() && w.Delete == op.Delete && w.Value == op.Value
+}
+
+// staleness says which own write a description contradicts, or nothing.
+func staleness(seen *Seen, m Memory, now time.Time) string {
+	if m.At.IsZero() || now.Sub(m.At) >= BeliefTime {
+		return ""
+	}
+	switch {
+	case m.Deleted:
+		if seen != nil && (m.DeletedID == "" || m.DeletedID == seen.ID) {
+			return "the topic was deleted but is still shown"
+		}
+	case seen == nil:
+		return "the topic was created but is not shown yet"
+	case seen.Partitions < m.Partitions:
+		return fmt.Sprintf("the topic has %d partitions but %d are shown", m.Partitions, seen.Partitions)
+	}
+	return ""
+}

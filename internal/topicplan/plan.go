@@ -1,0 +1,212 @@
+package topicplan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
+)
+
+// Options that a mover of replicas sets on a topic for as long as it moves it
+// (KIP-73). It does so before it submits the reassignment, so nothing can be
+// learnt from whether one is seen.
+const (
+	optionLeaderThrottled   = "leader.replication.throttled.replicas"
+	optionFollowerThrottled = "follower.replication.throttled.replicas"
+)
+
+// Seen is what Kafka showed of a topic.
+type Seen struct {
+	ID         string
+	Partitions int32
+	// Replicas counts the replicas of each partition, by partition.
+	Replicas []int16
+	// Options holds at least those that are set on the topic and those that the
+	// resource names.
+	Options map[string]Option
+}
+
+// Option is an option as Kafka showed it.
+type Option struct {
+	Value string
+	Kind  Kind
+	// Dynamic tells that it is set on the topic itself.
+	Dynamic bool
+}
+
+// ConfigOp sets or deletes an option.
+type ConfigOp struct {
+	Name   string
+	Value  string
+	Delete bool
+}
+
+// Plan is what brings a topic in step with its resource. It is empty where
+// nothing differs.
+type Plan struct {
+	// Create the topic as wanted; nothing else is planned then.
+	Create bool
+	// GrowTo is the number of partitions to grow to, or 0.
+	GrowTo int32
+	// Ops on the topic's options, sorted by name.
+	Ops []ConfigOp
+	// Problems that no call can mend.
+	Problems []Problem
+	// Warnings to show beside the main condition.
+	Warnings []Problem
+	// Writes is what remains of the writes of options to be remembered.
+	Writes Writes
+	// Stale says why the description cannot be relied on yet; nothing else is
+	// planned then.
+	Stale string
+}
+
+// Empty tells that there is nothing to be done in Kafka.
+func (p Plan) Empty() bool {
+	return !p.Create && p.GrowTo == 0 && len(p.Ops) == 0 && p.Stale == ""
+}
+
+// Decide compares what is wanted with what was seen; seen is nil where Kafka
+// showed that the topic does not exist.
+func Decide(w Wanted, seen *Seen, m Memory, now time.Time) Plan {
+	if why := staleness(seen, m, now); why != "" {
+		return Plan{Stale: why, Writes: m.Writes}
+	}
+	if seen == nil {
+		return Plan{Create: true, Warnings: throttleWarnings(w)}
+	}
+	var p Plan
+	decideConfig(&p, w, seen, m, now)
+	if p.Stale != "" {
+		return Plan{Stale: p.Stale, Writes: m.Writes}
+	}
+	p.Warnings = append(p.Warnings, throttleWarnings(w)...)
+	decidePartitions(&p, w, seen, m)
+	decideReplicas(&p, w, seen)
+	return p
+}
+
+func decideConfig(p *Plan, w Wanted, seen *Seen, m Memory, now time.Time) {
+	names := slices.Collect(maps.Keys(w.Config))
+	for name, o := range seen.Options {
+		if _, ok := w.Config[name]; !ok && o.Dynamic && !moverOwned(name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		value, set := w.Config[name]
+		have, shown := seen.Options[name]
+		if set && shown && SameValue(have.Kind, value, have.Value) {
+			continue
+		}
+		decideOption(p, ConfigOp{Name: name, Value: value, Delete: !set}, have.Value, m.Writes[name], now)
+	}
+}
+
+// decideOption plans the write of an option that differs, unless the same write
+// was done before and Kafka still shows what it showed right after it. Writing
+// it again would never end.
+func decideOption(p *Plan, op ConfigOp, have string, w Write, now time.Time) {
+	if !w.same(op) {
+		p.Ops = append(p.Ops, op)
+		return
+	}
+	if !w.Checked {
+		if now.Sub(w.At) < SettleTime {
+			p.Stale = fmt.Sprintf("option %s was written a moment ago", op.Name)
+			return
+		}
+		w.Checked, w.Left = true, have
+	}
+	if w.Left != have {
+		p.Ops = append(p.Ops, op)
+		return
+	}
+	if p.Writes == nil {
+		p.Writes = Writes{}
+	}
+	p.Writes[op.Name] = w
+	p.Warnings = append(p.Warnings, stuckWarning(op, have))
+}
+
+func stuckWarning(op ConfigOp, have string) Problem {
+	if op.Delete {
+		return Problem{kafkav1.ReasonInvalidConfig, fmt.Sprintf(
+			"spec.config: Kafka accepted the removal of %s but still shows %q; it is not tried again until the spec changes. "+
+				"To stop the warning, write %s: %q", op.Name, have, op.Name, have)}
+	}
+	return Problem{kafkav1.ReasonInvalidConfig, fmt.Sprintf(
+		"spec.config[%s]: Kafka accepted %q but shows %q; it is not tried again until the spec changes. "+
+			"To stop the warning, write the value that Kafka shows", op.Name, op.Value, have)}
+}
+
+func moverOwned(name string) bool {
+	return name == optionLeaderThrottled || name == optionFollowerThrottled
+}
+
+func throttleWarnings(w Wanted) []Problem {
+	var warnings []Problem
+	for _, name := range []string{optionFollowerThrottled, optionLeaderThrottled} {
+		if _, ok := w.Config[name]; ok {
+			warnings = append(warnings, Problem{kafkav1.ReasonInvalidConfig, fmt.Sprintf(
+				"spec.config[%s]: whatever moves replicas sets this option itself, and the two will undo each other. Remove the line", name)})
+		}
+	}
+	return warnings
+}
+
+func decidePartitions(p *Plan, w Wanted, seen *Seen, m Memory) {
+	switch {
+	case w.Partitions == BrokerDefault || w.Partitions == seen.Partitions:
+	case w.Partitions < seen.Partitions:
+		p.Problems = append(p.Problems, Problem{kafkav1.ReasonNotSupported, fmt.Sprintf(
+			"spec.partitions: Kafka cannot take partitions away, and the topic has %d. Set it to %d or more, not %d",
+			seen.Partitions, seen.Partitions, w.Partitions)})
+	case m.GrowthRefused == seen.Partitions && m.GrowthError != "":
+		p.Problems = append(p.Problems, Problem{kafkav1.ReasonKafkaError, m.GrowthError})
+	default:
+		p.GrowTo = w.Partitions
+	}
+}
+
+func decideReplicas(p *Plan, w Wanted, seen *Seen) {
+	if w.Replicas == BrokerDefault {
+		return
+	}
+	var off []int
+	for partition, n := range seen.Replicas {
+		if n != w.Replicas {
+			off = append(off, partition)
+		}
+	}
+	if len(off) == 0 {
+		return
+	}
+	p.Problems = append(p.Problems, Problem{kafkav1.ReasonNotSupported, fmt.Sprintf(
+		"spec.replicas: changing the replication factor is not supported for this cluster. "+
+			"It is %d and not %d on partitions %s. Set spec.replicas back, or reassign the partitions with Kafka's own tools",
+		seen.Replicas[off[0]], w.Replicas, ranges(off))})
+}
+
+// ranges writes sorted numbers as "0-3, 7".
+func ranges(numbers []int) string {
+	var parts []string
+	for i := 0; i < len(numbers); {
+		j := i
+		for j+1 < len(numbers) && numbers[j+1] == numbers[j]+1 {
+			j++
+		}
+		part := strconv.Itoa(numbers[i])
+		if j > i {
+			part += "-" + strconv.Itoa(numbers[j])
+		}
+		parts = append(parts, part)
+		i = j + 1
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,130 @@
+package topicplan
+
+import (
+	"strings"
+	"time"
+
+	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
+)
+
+// Observed is what is known of the topic when the status is written. Fields that
+// were not observed this time keep what the status says.
+type Observed struct {
+	// Name that the resource manages; empty where that is not settled.
+	Name string
+	// ID, Partitions and Replicas as Kafka showed them, if Known.
+	Known      bool
+	ID         string
+	Partitions int64
+	Replicas   int64
+}
+
+// ReadyStatus is the status of a topic that was reconciled: Ready unless there
+// are problems, of which the first gives the reason.
+func ReadyStatus(t *kafkav1.KafkaTopic, o Observed, problems, warnings []Problem, now time.Time) kafkav1.KafkaTopicStatus {
+	next := base(t)
+	if o.Name != "" {
+		next.TopicName = o.Name
+	}
+	if o.Known {
+		next.TopicID, next.Partitions, next.Replicas = o.ID, o.Partitions, o.Replicas
+	}
+	next.Conditions = withTimes(t.Status.Conditions, append([]kafkav1.Condition{readyCondition(problems)}, conditions(warnings)...), now)
+	return next
+}
+
+// RefusedStatus is the status of a resource that was refused before its topic
+// was looked at. One that lost its name to another lets go of it, so that it can
+// be given a new one.
+func RefusedStatus(t *kafkav1.KafkaTopic, p Problem, now time.Time) kafkav1.KafkaTopicStatus {
+	next := base(t)
+	if p.Reason == kafkav1.ReasonResourceConflict {
+		forget(&next)
+	}
+	next.Conditions = withTimes(t.Status.Conditions, []kafkav1.Condition{readyCondition([]Problem{p})}, now)
+	return next
+}
+
+// UnmanagedStatus is the status of a resource whose topic is left alone.
+func UnmanagedStatus(t *kafkav1.KafkaTopic, now time.Time) kafkav1.KafkaTopicStatus {
+	next := base(t)
+	forget(&next)
+	next.Conditions = withTimes(t.Status.Conditions, []kafkav1.Condition{{Type: kafkav1.ConditionUnmanaged, Status: "True"}}, now)
+	return next
+}
+
+// PausedStatus is the status of a resource whose reconciliation is paused. It
+// keeps its name, and so its claim.
+func PausedStatus(t *kafkav1.KafkaTopic, now time.Time) kafkav1.KafkaTopicStatus {
+	next := base(t)
+	next.TopicID = ""
+	next.Conditions = withTimes(t.Status.Conditions, []kafkav1.Condition{{Type: kafkav1.ConditionReconciliationPaused, Status: "True"}}, now)
+	return next
+}
+
+// SameStatus tells whether two statuses differ in nothing but times.
+func SameStatus(a, b kafkav1.KafkaTopicStatus) bool {
+	if a.ObservedGeneration != b.ObservedGeneration || a.TopicName != b.TopicName || a.TopicID != b.TopicID ||
+		a.Partitions != b.Partitions || a.Replicas != b.Replicas || len(a.Conditions) != len(b.Conditions) {
+		return false
+	}
+	for i := range a.Conditions {
+		x, y := a.Conditions[i], b.Conditions[i]
+		x.LastTransitionTime, y.LastTransitionTime = "", ""
+		if x != y {
+			return false
+		}
+	}
+	return true
+}
+
+// base keeps what is not decided here: another part of the operator may own it.
+func base(t *kafkav1.KafkaTopic) kafkav1.KafkaTopicStatus {
+	next := *t.Status.DeepCopy()
+	next.ObservedGeneration = t.Generation
+	return next
+}
+
+func forget(s *kafkav1.KafkaTopicStatus) {
+	s.TopicName, s.TopicID, s.Partitions, s.Replicas = "", "", 0, 0
+}
+
+func readyCondition(problems []Problem) kafkav1.Condition {
+	if len(problems) == 0 {
+		return kafkav1.Condition{Type: kafkav1.ConditionReady, Status: "True"}
+	}
+	messages := make([]string, len(problems))
+	for i, p := range problems {
+		messages[i] = p.Message
+	}
+	return kafkav1.Condition{
+		Type: kafkav1.ConditionReady, Status: "False",
+		Reason: problems[0].Reason, Message: strings.Join(messages, "; "),
+	}
+}
+
+func conditions(warnings []Problem) []kafkav1.Condition {
+	var list []kafkav1.Condition
+	for _, w := range warnings {
+		list = append(list, kafkav1.Condition{
+			Type: kafkav1.ConditionWarning, Status: "True", Reason: w.Reason, Message: w.Message,
+		})
+	}
+	return list
+}
+
+// withTimes keeps the time of a condition whose status did not change. Warnings
+// share a type; they are told apart by what they say.
+func withTimes(old, next []kafkav1.Condition, now time.Time) []kafkav1.Condition {
+	for i := range next {
+		next[i].LastTransitionTime = now.UTC().Format(time.RFC3339)
+		for _, o := range old {
+			if o.Type == next[i].Type && o.Status == next[i].Status && o.LastTransitionTime != "" &&
+				(o.Type != kafkav1.ConditionWarning || o.Message == next[i].Message) {
+				next[i].LastTransitionTime = o.LastTransitionTime
+				break
+			}
+		}
+	}
+	return next
+}

@@ -1,0 +1,144 @@
+package topicplan
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
+)
+
+// Action is what a resource needs before anything is known of its topic.
+type Action int
+
+// Actions, in the order in which they are considered.
+const (
+	// Release takes off our finalizer and leaves the topic.
+	Release Action = iota
+	// Delete deletes the topic, then takes off our finalizer.
+	Delete
+	// Nothing is left to be done.
+	Nothing
+	// Unmanaged leaves the topic and says so.
+	Unmanaged
+	// Pause leaves the topic and says so.
+	Pause
+	// Refuse says what is wrong with the resource.
+	Refuse
+	// Reconcile describes the topic and brings it in step.
+	Reconcile
+)
+
+// Problem is a reason why a topic is not ready.
+type Problem struct {
+	// Reason is the condition's reason.
+	Reason string
+	// Message is for people.
+	Message string
+}
+
+// Subject is a resource with what is known around it, all from one moment.
+type Subject struct {
+	Topic *kafkav1.KafkaTopic
+	// Selected tells whether the resource is one of ours.
+	Selected bool
+	// Claims to the name that the resource claims, its own among them.
+	Claims []Claim
+}
+
+// Verdict is what a resource needs, and why.
+type Verdict struct {
+	Action Action
+	// Reason is for the log.
+	Reason string
+	// Problem of a Refuse.
+	Problem Problem
+}
+
+// Judge decides what a resource needs. The order of the checks is part of their
+// meaning: a resource that is being deleted goes even if it is paused, and one
+// that is paused is not told of a conflict.
+func Judge(s Subject) Verdict {
+	for _, check := range []func(Subject) (Verdict, bool){
+		judgeSelection,
+		judgeDeletion,
+		judgeUnmanaged,
+		judgePause,
+		judgeName,
+		judgeConflict,
+	} {
+		if v, ok := check(s); ok {
+			return v
+		}
+	}
+	return Verdict{Action: Reconcile, Reason: "it manages its topic"}
+}
+
+func judgeSelection(s Subject) (Verdict, bool) {
+	if s.Selected {
+		return Verdict{}, false
+	}
+	return Verdict{Action: Release, Reason: "it is no longer selected"}, true
+}
+
+func judgeDeletion(s Subject) (Verdict, bool) {
+	if s.Topic.DeletionTimestamp == nil {
+		return Verdict{}, false
+	}
+	manager, claimed := Manager(s.Claims)
+	switch {
+	case !slices.Contains(s.Topic.Finalizers, kafkav1.FinalizerTopic):
+		return Verdict{Action: Nothing, Reason: "it is deleted and no longer carries our finalizer"}, true
+	case !Managed(s.Topic):
+		return Verdict{Action: Release, Reason: "it is deleted and unmanaged"}, true
+	case Retained(s.Topic):
+		return Verdict{Action: Release, Reason: "it is deleted and its topic is retained"}, true
+	case claimed && manager.Resource != keyOf(s.Topic):
+		return Verdict{Action: Release, Reason: fmt.Sprintf("it is deleted and its topic is managed by %s", manager.Resource)}, true
+	default:
+		return Verdict{Action: Delete, Reason: "it is deleted"}, true
+	}
+}
+
+func judgeUnmanaged(s Subject) (Verdict, bool) {
+	if Managed(s.Topic) {
+		return Verdict{}, false
+	}
+	return Verdict{Action: Unmanaged, Reason: "it is annotated " + kafkav1.AnnotationManaged + "=false"}, true
+}
+
+func judgePause(s Subject) (Verdict, bool) {
+	if !Paused(s.Topic) {
+		return Verdict{}, false
+	}
+	return Verdict{Action: Pause, Reason: "it is annotated " + kafkav1.AnnotationPauseReconciliation + "=true"}, true
+}
+
+func judgeName(s Subject) (Verdict, bool) {
+	wanted, kept := SpecName(s.Topic), s.Topic.Status.TopicName
+	if kept == "" || kept == wanted {
+		return Verdict{}, false
+	}
+	return refuse(kafkav1.ReasonNotSupported, fmt.Sprintf(
+		"spec.topicName: Kafka cannot rename a topic, and this resource manages %q. "+
+			"Set spec.topicName back to %q, and create another resource for %q", kept, kept, wanted)), true
+}
+
+func judgeConflict(s Subject) (Verdict, bool) {
+	manager, claimed := Manager(s.Claims)
+	if !claimed || manager.Resource == keyOf(s.Topic) {
+		return Verdict{}, false
+	}
+	return refuse(kafkav1.ReasonResourceConflict, fmt.Sprintf(
+		"the topic %q is managed by the KafkaTopic %s. Delete one of the two, or give this one another spec.topicName",
+		ClaimedName(s.Topic), manager.Resource)), true
+}
+
+func refuse(reason, message string) Verdict {
+	return Verdict{Action: Refuse, Reason: reason, Problem: Problem{Reason: reason, Message: message}}
+}
+
+func keyOf(t *kafkav1.KafkaTopic) types.NamespacedName {
+	return types.NamespacedName{Namespace: t.Namespace, Name: t.Name}
+}

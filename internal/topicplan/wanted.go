@@ -1,0 +1,64 @@
+package topicplan
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
+)
+
+// BrokerDefault leaves a number to the broker: num.partitions or
+// default.replication.factor, by KIP-464.
+const BrokerDefault = -1
+
+// Wanted is what a resource asks of its topic.
+type Wanted struct {
+	// Partitions, or BrokerDefault.
+	Partitions int32
+	// Replicas of each partition, or BrokerDefault.
+	Replicas int16
+	// Config as Kafka takes it.
+	Config map[string]string
+}
+
+// WantedOf reads a spec. A spec with problems must not be acted on: admission
+// refuses it, but it may be older than the rules.
+func WantedOf(spec kafkav1.KafkaTopicSpec) (Wanted, []Problem) {
+	w := Wanted{Partitions: BrokerDefault, Replicas: BrokerDefault, Config: make(map[string]string, len(spec.Config))}
+	var problems []Problem
+	if p := spec.Partitions; p != nil {
+		if *p < 1 || *p > math.MaxInt32 {
+			problems = append(problems, Problem{kafkav1.ReasonKafkaError, fmt.Sprintf(
+				"spec.partitions: %d is no number of partitions: give 1 or more, or leave it out for the cluster's default", *p)})
+		} else {
+			w.Partitions = int32(*p)
+		}
+	}
+	if r := spec.Replicas; r != nil {
+		if *r < 1 || *r > math.MaxInt16 {
+			problems = append(problems, Problem{kafkav1.ReasonKafkaError, fmt.Sprintf(
+				"spec.replicas: %d is no number of replicas: give 1 to %d, or leave it out for the cluster's default", *r, math.MaxInt16)})
+		} else {
+			w.Replicas = int16(*r)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(spec.Config)) {
+		value, err := RenderValue(spec.Config[name].Raw)
+		if err != nil {
+			problems = append(problems, Problem{valueReason(err), fmt.Sprintf("spec.config[%s]: %v", name, err)})
+			continue
+		}
+		w.Config[name] = value
+	}
+	return w, problems
+}
+
+func valueReason(err error) string {
+	if errors.Is(err, ErrNullValue) || errors.Is(err, ErrNumberRange) {
+		return kafkav1.ReasonKafkaError
+	}
+	return kafkav1.ReasonInternalError
+}

@@ -1,0 +1,129 @@
+package kafka
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// controllerID is the node ID of a controller that is no broker; brokers count
+// from 0.
+const controllerID = 1000
+
+// log4j sends the log to the node's output, which is its file.
+const log4j = `status = error
+rootLogger.level = info
+rootLogger.appenderRef.stdout.ref = STDOUT
+appender.stdout.type = Console
+appender.stdout.name = STDOUT
+appender.stdout.layout.type = PatternLayout
+appender.stdout.layout.pattern = [%d] %p %m (%c)%n
+`
+
+// node is one process of a cluster.
+type node struct {
+	id int32
+	// broker and controller are the node's roles and the ports of each; zero
+	// where it lacks the role.
+	broker, controller port
+	dir                string
+	process            *process
+}
+
+func (n *node) isBroker() bool     { return n.broker.number != 0 }
+func (n *node) isController() bool { return n.controller.number != 0 }
+func (n *node) address() string    { return fmt.Sprintf("127.0.0.1:%d", n.broker.number) }
+func (n *node) logPath() string    { return filepath.Join(n.dir, "node.log") }
+func (n *node) properties() string { return filepath.Join(n.dir, "server.properties") }
+
+// release gives the ports back.
+func (n *node) release() {
+	if n.isBroker() {
+		n.broker.release()
+	}
+	if n.isController() {
+		n.controller.release()
+	}
+}
+
+// render writes the node's files. The options of the caller come last and win.
+func (n *node) render(voters string, brokers int, options map[string]string) error {
+	var roles, listeners []string
+	config := map[string]string{
+		"node.id":                        fmt.Sprint(n.id),
+		"controller.quorum.voters":       voters,
+		"controller.listener.names":      "CONTROLLER",
+		"listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+		"log.dirs":                       filepath.Join(n.dir, "data"),
+		"auto.create.topics.enable":      "false",
+		// Kafka's internal topics ask for three brokers by default.
+		"offsets.topic.replication.factor":                 fmt.Sprint(min(3, brokers)),
+		"transaction.state.log.replication.factor":         fmt.Sprint(min(3, brokers)),
+		"transaction.state.log.min.isr":                    "1",
+		"share.coordinator.state.topic.replication.factor": fmt.Sprint(min(3, brokers)),
+		"share.coordinator.state.topic.min.isr":            "1",
+		"offsets.topic.num.partitions":                     "3",
+		"transaction.state.log.num.partitions":             "3",
+	}
+	if n.isBroker() {
+		roles = append(roles, "broker")
+		listeners = append(listeners, "PLAINTEXT://"+n.address())
+		config["advertised.listeners"] = "PLAINTEXT://" + n.address()
+		config["inter.broker.listener.name"] = "PLAINTEXT"
+	}
+	if n.isController() {
+		roles = append(roles, "controller")
+		listeners = append(listeners, fmt.Sprintf("CONTROLLER://127.0.0.1:%d", n.controller.number))
+	}
+	config["process.roles"] = strings.Join(roles, ",")
+	config["listeners"] = strings.Join(listeners, ",")
+	maps.Copy(config, options)
+
+	var text strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(config)) {
+		fmt.Fprintf(&text, "%s=%s\n", name, config[name])
+	}
+	if err := os.MkdirAll(n.dir, 0o755); err != nil {
+		return fmt.Errorf("making the folder of kafka node %d: %w", n.id, err)
+	}
+	if err := os.WriteFile(n.properties(), []byte(text.String()), 0o644); err != nil {
+		return fmt.Errorf("writing the configuration of kafka node %d: %w", n.id, err)
+	}
+	if err := os.WriteFile(filepath.Join(n.dir, "log4j2.properties"), []byte(log4j), 0o644); err != nil {
+		return fmt.Errorf("writing the configuration of kafka node %d: %w", n.id, err)
+	}
+	return nil
+}
+
+// jvm are the arguments of a Java command that starts fast and stays small.
+func (c *Cluster) jvm(heap string, args ...string) []string {
+	return append([]string{"-Xmx" + heap, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", filepath.Join(c.libs, "*")}, args...)
+}
+
+// format prepares an empty data folder.
+func (c *Cluster) format(ctx context.Context, n *node) error {
+	cmd := exec.CommandContext(ctx, c.java, c.jvm("128m", "kafka.tools.StorageTool", "format",
+		"--cluster-id", c.id, "--release-version", c.options.MetadataVersion, "--config", n.properties())...)
+	cmd.SysProcAttr = childAttr()
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("formatting kafka node %d at metadata version %s: %w\n%s",
+			n.id, c.options.MetadataVersion, err, lastLines(string(output), 20))
+	}
+	return nil
+}
+
+// start starts the process, which outlives whatever it was started for.
+func (c *Cluster) start(n *node) error {
+	cmd := exec.Command(c.java, c.jvm(c.options.Heap,
+		"-Dlog4j2.configurationFile="+filepath.Join(n.dir, "log4j2.properties"), "kafka.Kafka", n.properties())...)
+	var err error
+	if n.process, err = startProcess(cmd, n.logPath()); err != nil {
+		return fmt.Errorf("starting kafka node %d: %w", n.id, err)
+	}
+	return nil
+}
