@@ -76,12 +76,24 @@ func (a *asker) ask(request func() error) (refusals, warnings []cases.Said, err 
 	return refusals, a.warnings, err
 }
 
-func TestAdmissionCasesThroughTheAPIServer(t *testing.T) {
+func TestAdmissionThroughTheAPIServer(t *testing.T) {
+	in, _ := install(t, harness.ControlPlaneOptions{}, nil)
+	namespace(t, in.Client, "kafka", nil)
+	for name, test := range map[string]func(*testing.T, *harness.Installation){
+		"cases":                          admissionCases,
+		"dry runs are judged alike":      dryRunsAreJudgedAlike,
+		"many warnings arrive, bounded":  manyWarningsArriveBounded,
+		"all refusals come with a cause": refusalsNameAllFaults,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, in) })
+	}
+}
+
+func admissionCases(t *testing.T, in *harness.Installation) {
 	all, err := cases.Admission()
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, _ := install(t, harness.ControlPlaneOptions{}, nil)
 	for _, c := range all {
 		t.Run(c.Name, func(t *testing.T) {
 			a := newAsker(t, in.Config)
@@ -283,9 +295,7 @@ func manyOptions(n int) map[string]any {
 }
 
 // A dry run gets the same answer and leaves nothing behind.
-func TestDryRunsAreJudgedAlike(t *testing.T) {
-	in, _ := install(t, harness.ControlPlaneOptions{}, nil)
-	namespace(t, in.Client, "kafka", nil)
+func dryRunsAreJudgedAlike(t *testing.T, in *harness.Installation) {
 	a := newAsker(t, in.Config)
 	for _, opts := range [][]client.CreateOption{{client.DryRunAll}, nil} {
 		refusals, _, err := a.ask(func() error { return a.Create(t.Context(), faultyTopic("kafka", "orders"), opts...) })
@@ -304,9 +314,7 @@ func TestDryRunsAreJudgedAlike(t *testing.T) {
 }
 
 // Very many warnings arrive within what the API server passes on.
-func TestManyWarningsArriveBounded(t *testing.T) {
-	in, _ := install(t, harness.ControlPlaneOptions{}, nil)
-	namespace(t, in.Client, "kafka", nil)
+func manyWarningsArriveBounded(t *testing.T, in *harness.Installation) {
 	a := newAsker(t, in.Config)
 	kafka := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": apiv1.GroupVersion.String(), "kind": apiv1.KindKafka,
@@ -326,5 +334,23 @@ func TestManyWarningsArriveBounded(t *testing.T) {
 	}
 	if last := warnings[9].Text; !strings.Contains(last, "491 more warnings") {
 		t.Errorf("the last does not count the others: %s", last)
+	}
+}
+
+// All faults of an object come at once, each with path, value, reason and mend.
+func refusalsNameAllFaults(t *testing.T, in *harness.Installation) {
+	topic := faultyTopic("kafka", "many-faults")
+	name, none := "a b", int64(0)
+	topic.Spec.TopicName, topic.Spec.Replicas = &name, &none
+	err := in.Client.Create(t.Context(), topic)
+	for _, want := range []string{
+		`admission webhook "kafkatopics.sluice.dev" denied the request`,
+		`spec.partitions: Invalid value: "0": a topic has at least one partition: write 1 or more`,
+		`spec.replicas: Invalid value: "0": a replication factor is 1 to 32767`,
+		`spec.topicName: Invalid value: "a b": Kafka accepts only letters, digits`,
+	} {
+		if !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("the refusal lacks %q: %v", want, err)
+		}
 	}
 }
