@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
 	"github.com/sluice-kafka/sluice/internal/validation"
 )
@@ -62,6 +64,14 @@ func TestKafkaBesideItsPools(t *testing.T) {
 		"a pool's name makes a Secret's too long": {
 			kafka: kafka(kafkaTemplate(template(byPod))), pools: []*apiv1.KafkaNodePool{pool(longName, 1)},
 			want: []string{"join-templated-volume-expansion " + inKafka + ".pod.templatedVolumes[0].secret.secretName"},
+		},
+		"a fault of the Kafka alone is said once": {
+			kafka: kafka(kafkaTemplate(template(secret("creds", "Creds")))), pools: []*apiv1.KafkaNodePool{pool("a", 1)},
+			always: []string{"refuse templated-volume-expansion " + inKafka + ".pod.templatedVolumes[0].secret.secretName"},
+		},
+		"a pool that is going counts no more": {
+			kafka: kafka(kafkaTemplate(mounting("creds"))),
+			pools: []*apiv1.KafkaNodePool{pool("a", 1, func(p *apiv1.KafkaNodePool) { p.DeletionTimestamp = &metav1.Time{} })},
 		},
 		"that pool has a list of its own": {
 			kafka: kafka(kafkaTemplate(template(byPod))), pools: []*apiv1.KafkaNodePool{pool("a", 1), pool(longName, 1, poolTemplate(template(creds)))},
@@ -124,6 +134,14 @@ func TestPoolBesideItsKafka(t *testing.T) {
 			kafka:  kafka(kafkaTemplate(template(creds))),
 			pool:   pool("a", 1, poolTemplate(&apiv1.KafkaTemplate{Pod: &apiv1.PodTemplate{}, KafkaContainer: &apiv1.ContainerTemplate{}})),
 			always: []string{"warn join-templated-volumes-dropped spec.template.pod"},
+		},
+		"the pool repeats what it needs": {
+			kafka: kafka(kafkaTemplate(template(creds))), pool: pool("a", 1, poolTemplate(template(creds))),
+		},
+		"the pool's container mounts less than the Kafka's, which it replaces": {
+			kafka:  kafka(kafkaTemplate(template(creds))),
+			pool:   pool("a", 1, poolTemplate(&apiv1.KafkaTemplate{Pod: template(creds).Pod, KafkaContainer: &apiv1.ContainerTemplate{}})),
+			always: []string{"warn templated-volume-unmounted " + atVolume + "[0].name"},
 		},
 		"the pool's name makes a Secret's too long": {
 			kafka: kafka(kafkaTemplate(template(byPod))), pool: pool(strings.Repeat("p", 60), 1), want: []string{"join-templated-volume-expansion metadata.name"},

@@ -265,7 +265,7 @@ func TestVolumesThatStrimziMakesOfSecrets(t *testing.T) {
 	mm2.Template.ConnectContainer.VolumeMounts[4].MountPath = "/mnt/again"
 
 	meta := metav1.ObjectMeta{Namespace: "kafka", Name: "c"}
-	wantSaid(t, validation.KafkaConnect(&apiv1.KafkaConnect{ObjectMeta: meta, Spec: connect(secret("ca", "a"), secret("me", "a"), secret("other", "a"))}, nil, validation.Options{}),
+	wantSaid(t, validation.KafkaConnect(&apiv1.KafkaConnect{ObjectMeta: meta, Spec: connect(secret("ca", "a"), secret("me", "a"), secret("tls", "a"))}, nil, validation.Options{}),
 		warned+"[0].name", warned+"[1].name")
 	wantSaid(t, validation.KafkaMirrorMaker2(&apiv1.KafkaMirrorMaker2{ObjectMeta: meta, Spec: mm2}, nil, validation.Options{}),
 		warned+"[0].name", warned+"[1].name", "refuse mount-of-no-volume spec.template.connectContainer.volumeMounts[5].name")

@@ -93,6 +93,10 @@ func TestKafkaTopic(t *testing.T) {
 			old: topic(topicName("a_b"), created("a_b", 1)), topic: topic(topicName("a_b"), created("a_b", 1), partitions(2)),
 			others: []*apiv1.KafkaTopic{topic(resourceName("kafka", "x"), topicName("a.b"))},
 		},
+		"nor does one that becomes managed again": {
+			old: topic(topicName("a_b"), created("a_b", 1), managed("false")), topic: topic(topicName("a_b"), created("a_b", 1)),
+			others: []*apiv1.KafkaTopic{topic(resourceName("kafka", "x"), topicName("a.b"))},
+		},
 		"no partitions are refused":       {topic: topic(partitions(0)), want: []string{"refuse topic-partitions-range spec.partitions"}},
 		"negative partitions are refused": {topic: topic(partitions(-1)), want: []string{"refuse topic-partitions-range spec.partitions"}},
 		"fewer than Kafka has are refused": {
