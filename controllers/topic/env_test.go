@@ -24,6 +24,7 @@ import (
 	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
 	"github.com/sluice-kafka/sluice/controllers/topic/fake"
 	"github.com/sluice-kafka/sluice/internal/batch"
+	"github.com/sluice-kafka/sluice/internal/topicplan"
 )
 
 var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -163,7 +164,7 @@ func (e *env) turn() int {
 func (e *env) settle() {
 	e.t.Helper()
 	e.turn()
-	e.clock.Step(3 * time.Second)
+	e.clock.Step(topicplan.SettleTime)
 	e.turn()
 }
 

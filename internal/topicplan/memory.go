@@ -6,9 +6,9 @@ import (
 )
 
 // SettleTime is how long an own write of an option may take to show. An idle
-// broker shows it in well under half a second; one that catches up on thousands
-// of topics takes longer.
-const SettleTime = 2 * time.Second
+// broker shows it in well under half a second; one that catches up on a thousand
+// new topics was seen to take several.
+const SettleTime = 10 * time.Second
 
 // BeliefTime is how long an own write counts for more than a description that
 // contradicts it. After it the description is believed: somebody else may have
