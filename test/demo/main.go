@@ -107,20 +107,28 @@ func (d *demo) start(ctx context.Context) error {
 	return d.kubectl.createNamespace(ctx, namespace)
 }
 
-func (d *demo) startKafka(ctx context.Context) (err error) {
+func (d *demo) startKafka(ctx context.Context) error {
 	if missing := kafka.Available(); missing != nil {
 		d.say("No real Kafka here (%v): using the embedded one.", missing)
-		d.kafka, err = kafka.StartEmbedded(1)
-	} else {
-		err = harness.Step(d.out, "  a real Kafka, fetched by Maven once into the cache", func() error {
-			d.kafka, err = kafka.Start(ctx, kafka.Options{Progress: d.out})
+		embedded, err := kafka.StartEmbedded(1)
+		if err != nil {
 			return err
+		}
+		d.kafka = embedded
+	} else {
+		err := harness.Step(d.out, "  a real Kafka, fetched by Maven once into the cache", func() error {
+			real, err := kafka.Start(ctx, kafka.Options{Out: d.out})
+			if err != nil {
+				return err
+			}
+			d.kafka = real
+			return nil
 		})
+		if err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return err
-	}
-	d.say("%s on %v", d.kafka, d.kafka.Bootstrap())
+	d.say("%s", d.kafka)
 	return nil
 }
 

@@ -128,7 +128,7 @@ func TestKafkaLimits(t *testing.T) {
 		for i := range 1000 {
 			name := fmt.Sprintf("limit-%d", i)
 			names = append(names, name)
-			topics = append(topics, client.NewTopic{Name: name, Partitions: 1, ReplicationFactor: 1, Config: options("2000000")})
+			topics = append(topics, client.NewTopic{Name: name, Partitions: 1, ReplicationFactor: 1, Config: twelveOptions("2000000")})
 		}
 		created, err := c.CreateTopics(t.Context(), topics)
 		wantCreated(t, created, err, nil, names...)
@@ -138,7 +138,7 @@ func TestKafkaLimits(t *testing.T) {
 		var changes []client.TopicConfigChange
 		for _, name := range names {
 			change := client.TopicConfigChange{Name: name}
-			for option, value := range options("3000000") {
+			for option, value := range twelveOptions("3000000") {
 				change.Ops = append(change.Ops, client.ConfigOp{Name: option, Value: value})
 			}
 			changes = append(changes, change)
@@ -189,8 +189,8 @@ func TestKafkaLimits(t *testing.T) {
 	})
 }
 
-// options are twelve, all with a value that suits each of them.
-func options(value string) map[string]string {
+// twelveOptions all have a value that suits each of them.
+func twelveOptions(value string) map[string]string {
 	out := map[string]string{}
 	for _, name := range []string{
 		"retention.ms", "retention.bytes", "segment.bytes", "segment.ms", "flush.ms", "flush.messages", "max.message.bytes",
