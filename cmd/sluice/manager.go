@@ -16,12 +16,12 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
 	"github.com/sluice-kafka/sluice/certs"
+	"github.com/sluice-kafka/sluice/internal/metrics"
 	"github.com/sluice-kafka/sluice/internal/options"
 )
 
@@ -106,7 +106,7 @@ func metricsOptions(opts options.Operator, source *certs.Source) metricsserver.O
 	m := metricsserver.Options{BindAddress: opts.Serving.MetricsBindAddress}
 	if opts.Serving.MetricsSecure {
 		m.SecureServing = true
-		m.FilterProvider = filters.WithAuthenticationAndAuthorization
+		m.FilterProvider = metrics.Guard
 		if opts.Webhooks.Enabled {
 			// Otherwise nobody keeps a certificate, and the server makes one of its own.
 			m.TLSOpts = []func(*tls.Config){source.Configure}

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -17,6 +18,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -72,6 +74,9 @@ func StartControlPlane(ctx context.Context, opts ControlPlaneOptions) (_ *Contro
 			return nil, err
 		}
 	}
+	// envtest logs through controller-runtime, which complains where nobody took
+	// the log; what matters here comes back as an error.
+	ctrllog.SetLogger(logr.Discard())
 	cp.env = &envtest.Environment{
 		ControlPlaneStartTimeout: startTimeout,
 		ControlPlaneStopTimeout:  startTimeout,

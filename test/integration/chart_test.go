@@ -23,7 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/yaml"
 
-	"github.com/sluice-kafka/sluice/internal/options"
+	operatoroptions "github.com/sluice-kafka/sluice/internal/options"
 	"github.com/sluice-kafka/sluice/test/harness"
 )
 
@@ -146,7 +146,7 @@ func TestChartGivesArgumentsThatTheOperatorUnderstands(t *testing.T) {
 			if err := os.WriteFile(path, []byte(table), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			opts := options.Default()
+			opts := operatoroptions.Default()
 			flags := pflag.NewFlagSet("operator", pflag.ContinueOnError)
 			opts.AddFlags(flags)
 			if err := flags.Parse(append(slices.Clone(args[1:]), "--external-clusters="+path)); err != nil {
@@ -223,7 +223,7 @@ func TestChartWithCertManager(t *testing.T) {
 			got := ""
 			if c := decode[certmanagerv1.Certificate](t, objects, "Certificate", "sluice"); c != nil {
 				got = c.Spec.IssuerRef.Kind + "/" + c.Spec.IssuerRef.Name
-				opts := options.Default()
+				opts := operatoroptions.Default()
 				if diff := cmp.Diff(opts.CertificateHosts(), c.Spec.DNSNames); diff != "" {
 					t.Errorf("hosts, -want +got:\n%s", diff)
 				}

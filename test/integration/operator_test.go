@@ -59,9 +59,8 @@ func TestMetricsAreForThoseWhoMay(t *testing.T) {
 		token string
 		want  int
 	}{
-		"nobody": {"", 401},
-		// controller-runtime's answer where the API server finds no sense in a token.
-		"a made-up token":    {"nonsense", 500},
+		"nobody":             {"", 401},
+		"a made-up token":    {"nonsense", 401},
 		"an account that is": {tokenOf(t, in.Client, "scraper"), 200},
 		"one that is not":    {tokenOf(t, in.Client, "stranger"), 403},
 	}
