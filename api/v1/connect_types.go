@@ -1,6 +1,9 @@
 package v1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // KafkaConnect is a Kafka Connect cluster.
 //
@@ -65,6 +68,20 @@ type ConnectSpec struct {
 	// Replicas is the number of workers.
 	// +optional
 	Replicas *int64 `json:"replicas,omitempty"`
+	// TLS of the connection to Kafka. Only the names of Secrets are read from it.
+	// +optional
+	TLS *apiextensionsv1.JSON `json:"tls,omitempty"`
+	// Authentication to Kafka. Only the names of Secrets are read from it.
+	// +optional
+	Authentication *apiextensionsv1.JSON `json:"authentication,omitempty"`
+	// Target of a MirrorMaker 2. Only its alias and the names of Secrets are read
+	// from it.
+	// +optional
+	Target *apiextensionsv1.JSON `json:"target,omitempty"`
+	// Mirrors of a MirrorMaker 2. Only aliases and the names of Secrets are read
+	// from them.
+	// +optional
+	Mirrors *apiextensionsv1.JSON `json:"mirrors,omitempty"`
 	// Template customises the generated resources.
 	// +optional
 	Template *ConnectTemplate `json:"template,omitempty"`

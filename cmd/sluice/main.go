@@ -1,4 +1,40 @@
 // Command sluice keeps Kafka on Kubernetes safe to change.
 package main
 
-func main() {}
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+	ctrl "sigs.k8s.io/controller-runtime"
+)
+
+func main() {
+	os.Exit(execute(ctrl.SetupSignalHandler(), os.Args[1:]))
+}
+
+// execute runs the command line and returns the exit code.
+func execute(ctx context.Context, args []string) int {
+	root := newRoot()
+	root.SetArgs(args)
+	if cmd, err := root.ExecuteContextC(ctx); err != nil {
+		fmt.Fprintf(os.Stderr, "sluice: %v\nSee '%s --help'.\n", err, cmd.CommandPath())
+		return 1
+	}
+	return 0
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "sluice",
+		Short: "Keeps Apache Kafka on Kubernetes safe to change",
+		Long: "Sluice admits Strimzi's resources to a Kubernetes API server, refuses bad ones with the\n" +
+			"reason and the mend, and runs controllers that keep Kafka in step with the good ones.",
+		// execute prints errors, without the usage: an error names what is wrong.
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.AddCommand(newOperatorCommand(), newVersionCommand())
+	return root
+}

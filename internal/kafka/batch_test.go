@@ -123,7 +123,7 @@ func TestRun(t *testing.T) {
 		},
 		"verdicts that differ are the topics' own": {
 			records: []int{1, 1},
-			answer: func(names []string) (map[string]error, error) {
+			answer: func(_ []string) (map[string]error, error) {
 				return map[string]error{"t0": code(violation, "t0 must not"), "t1": code(violation, "t1 must not")}, nil
 			},
 			wantErrs:     map[string]error{"t0": ErrPolicyViolation, "t1": ErrPolicyViolation},
@@ -131,7 +131,7 @@ func TestRun(t *testing.T) {
 		},
 		"one topic's refusal beside a success is its own": {
 			records: []int{1, 1},
-			answer: func(names []string) (map[string]error, error) {
+			answer: func(_ []string) (map[string]error, error) {
 				return map[string]error{"t0": code(violation, "no"), "t1": nil}, nil
 			},
 			wantErrs:     map[string]error{"t0": ErrPolicyViolation},

@@ -140,6 +140,10 @@ func (s sender) Request(ctx context.Context, req kmsg.Request) (kmsg.Response, e
 			return resp, nil
 		}
 		last = err
+		if errors.Is(err, ErrUnreachable) {
+			// The brokers may have moved while nothing was asked of them.
+			s.c.kgo.ForceMetadataRefresh()
+		}
 		if _, answered := errors.AsType[*Error](err); answered || errors.Is(err, ErrClosed) {
 			break
 		}

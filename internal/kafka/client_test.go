@@ -108,7 +108,7 @@ func TestEveryCallFailsInTimeAndSaysHow(t *testing.T) {
 			want:   kafka.ErrUnreachable,
 		},
 	}
-	const bound = 600 * time.Millisecond
+	const bound = 400 * time.Millisecond
 	for name, test := range tests {
 		for call, do := range calls {
 			t.Run(name+"/"+call, func(t *testing.T) {
@@ -140,7 +140,7 @@ func TestNonsenseIsAnError(t *testing.T) {
 		_, _ = c.Write([]byte("\x00\x00\x00\x10HTTP/1.1 400 Bad Request\r\n\r\n"))
 		_, _ = io.Copy(io.Discard, c)
 	})
-	c, _ := newClient(t, 600*time.Millisecond, server)
+	c, _ := newClient(t, 400*time.Millisecond, server)
 	for call, do := range calls {
 		if err := do(t.Context(), c); err == nil {
 			t.Errorf("%s took nonsense for an answer", call)

@@ -28,11 +28,26 @@ type Finding struct {
 	// Element identifies the faulty element within the object by its name, not
 	// by its index, so that reordering a list makes no old fault a new one.
 	Element string
-	// Value is the faulty value, as it is shown and compared.
+	// Value is the faulty value, as it is shown and compared. Empty means that
+	// what should be there is missing.
 	Value string
 	// Message says why it is a fault and what to write instead.
 	Message string
 	// Joining marks a rule that needs another object, which may arrive later:
 	// the webhook warns unless that object is settled.
 	Joining bool
+}
+
+// identity is what makes a fault the same fault in the old object and in the
+// new one. The severity belongs to it: a fault that was a mere warning is new as
+// a refusal, as when a topic becomes managed.
+type identity struct {
+	rule     string
+	severity Severity
+	element  string
+	value    string
+}
+
+func (f Finding) identity() identity {
+	return identity{rule: f.Rule, severity: f.Severity, element: f.Element, value: f.Value}
 }

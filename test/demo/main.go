@@ -47,6 +47,7 @@ func run(ctx context.Context) (err error) {
 		d.start, d.refusals, d.acceptances, d.pods, d.createTopics, d.changeTopics, d.quiet, d.keep,
 	} {
 		if err := chapter(ctx); err != nil {
+			d.showLog()
 			return err
 		}
 	}
@@ -106,20 +107,28 @@ func (d *demo) start(ctx context.Context) error {
 	return d.kubectl.createNamespace(ctx, namespace)
 }
 
-func (d *demo) startKafka(ctx context.Context) (err error) {
+func (d *demo) startKafka(ctx context.Context) error {
 	if missing := kafka.Available(); missing != nil {
 		d.say("No real Kafka here (%v): using the embedded one.", missing)
-		d.kafka, err = kafka.StartEmbedded(1)
-	} else {
-		err = harness.Step(d.out, "  a real Kafka, fetched by Maven once into the cache", func() error {
-			d.kafka, err = kafka.Start(ctx, kafka.Options{Out: d.out})
+		embedded, err := kafka.StartEmbedded(1)
+		if err != nil {
 			return err
+		}
+		d.kafka = embedded
+	} else {
+		err := harness.Step(d.out, "  a real Kafka, fetched by Maven once into the cache", func() error {
+			real, err := kafka.Start(ctx, kafka.Options{Out: d.out})
+			if err != nil {
+				return err
+			}
+			d.kafka = real
+			return nil
 		})
+		if err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return err
-	}
-	d.say("%s on %v", d.kafka, d.kafka.Bootstrap())
+	d.say("%s", d.kafka)
 	return nil
 }
 
@@ -135,6 +144,19 @@ func (d *demo) keep(ctx context.Context) error {
 	d.say("Log:      %s", d.operator.Log)
 	<-ctx.Done()
 	return nil
+}
+
+// showLog shows the end of the operator's log, which goes with its folder.
+func (d *demo) showLog() {
+	if d.operator == nil {
+		return
+	}
+	raw, err := os.ReadFile(d.operator.Log)
+	if err != nil {
+		return
+	}
+	const most = 8 << 10
+	fmt.Fprintf(os.Stderr, "\nThe end of the operator's log:\n%s\n", raw[max(0, len(raw)-most):])
 }
 
 // stop stops whatever was started, in the order in which one part needs the

@@ -56,17 +56,15 @@ func (d *demo) createTopics(ctx context.Context) error {
 	if err := d.showCalls(ctx, before); err != nil {
 		return err
 	}
-	details, err := d.inKafka(ctx)
-	if err != nil {
-		return err
-	}
-	right := 0
-	for i := range topics {
-		if len(details[topicName(i)].Partitions) == 1+i%3 {
-			right++
+	return d.checkKafka(ctx, topics, "Kafka itself lists %d of these topics, each with the partitions asked for", func(ctx context.Context) (right int, err error) {
+		details, err := d.inKafka(ctx)
+		for i := range topics {
+			if len(details[topicName(i)].Partitions) == 1+i%3 {
+				right++
+			}
 		}
-	}
-	return d.check(right == topics, "Kafka itself lists %d of these topics, each with the partitions asked for", right)
+		return right, err
+	})
 }
 
 func (d *demo) changeTopics(ctx context.Context) error {
@@ -99,38 +97,48 @@ func (d *demo) changeTopics(ctx context.Context) error {
 }
 
 func (d *demo) checkChanges(ctx context.Context) error {
-	details, err := d.inKafka(ctx)
+	err := d.checkKafka(ctx, changed, "Kafka has retention.ms=3600000 on %d topics", func(ctx context.Context) (int, error) {
+		return d.withRetention(ctx, "3600000")
+	})
 	if err != nil {
 		return err
 	}
-	withRetention, err := d.withRetention(ctx, "3600000")
+	err = d.checkKafka(ctx, grown, "Kafka has 6 partitions on %d topics", func(ctx context.Context) (six int, err error) {
+		details, err := d.inKafka(ctx)
+		for i := changed; i < changed+grown; i++ {
+			if len(details[topicName(i)].Partitions) == 6 {
+				six++
+			}
+		}
+		return six, err
+	})
 	if err != nil {
 		return err
 	}
-	six, gone := 0, 0
-	for i := changed; i < changed+grown; i++ {
-		if len(details[topicName(i)].Partitions) == 6 {
-			six++
+	return d.checkKafka(ctx, deleted, "%d topics are gone from Kafka", func(ctx context.Context) (gone int, err error) {
+		details, err := d.inKafka(ctx)
+		for i := changed + grown; i < changed+grown+deleted; i++ {
+			if !details.Has(topicName(i)) {
+				gone++
+			}
 		}
+		return gone, err
+	})
+}
+
+// checkKafka counts something in Kafka until it is as many as wanted: a broker's
+// metadata follows the controller's writes with a delay.
+func (d *demo) checkKafka(ctx context.Context, want int, text string, count func(context.Context) (int, error)) error {
+	n := 0
+	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+		var err error
+		n, err = count(ctx)
+		return n == want, err
+	})
+	if err != nil && !wait.Interrupted(err) {
+		return err
 	}
-	for i := changed + grown; i < changed+grown+deleted; i++ {
-		if !details.Has(topicName(i)) {
-			gone++
-		}
-	}
-	for _, c := range []struct {
-		ok   bool
-		what string
-	}{
-		{withRetention == changed, fmt.Sprintf("Kafka has retention.ms=3600000 on %d topics", withRetention)},
-		{six == grown, fmt.Sprintf("Kafka has 6 partitions on %d topics", six)},
-		{gone == deleted, fmt.Sprintf("%d topics are gone from Kafka", gone)},
-	} {
-		if err := d.check(c.ok, "%s", c.what); err != nil {
-			return err
-		}
-	}
-	return nil
+	return d.check(n == want, text, n)
 }
 
 // quiet waits for a resync and shows that it costs two calls a batch and writes

@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -30,8 +29,8 @@ type Options struct {
 	Config map[string]string
 	// Heap of each node, 256m if empty; ten thousand topics need 1g.
 	Heap string
-	// Progress is told of what takes long; standard error if nil.
-	Progress io.Writer
+	// Out is told of what takes long; standard error if nil.
+	Out io.Writer
 }
 
 func (o *Options) complete() error {
@@ -51,8 +50,8 @@ func (o *Options) complete() error {
 	if o.Heap == "" {
 		o.Heap = "256m"
 	}
-	if o.Progress == nil {
-		o.Progress = os.Stderr
+	if o.Out == nil {
+		o.Out = os.Stderr
 	}
 	return nil
 }
@@ -66,6 +65,7 @@ type Cluster struct {
 
 	options Options
 	id      string
+	java    string
 	libs    string
 	dir     string
 	ownDir  bool
@@ -80,8 +80,11 @@ func Start(ctx context.Context, options Options) (_ *Cluster, err error) {
 		return nil, err
 	}
 	c := &Cluster{options: options, dir: options.Dir, id: clusterID()}
-	if c.libs, err = Fetch(ctx, options.Version, options.Progress); err != nil {
+	if c.libs, err = Fetch(ctx, options.Version, options.Out); err != nil {
 		return nil, err
+	}
+	if c.java, err = java(); err != nil {
+		return nil, fmt.Errorf("starting kafka: %w", err)
 	}
 	if c.dir == "" {
 		c.ownDir = true
@@ -171,8 +174,7 @@ func (c *Cluster) Bootstrap() []string { return c.BootstrapServers }
 
 // String implements Kafka.
 func (c *Cluster) String() string {
-	return fmt.Sprintf("Apache Kafka %s (%d broker(s) on %s, logs in %s)",
-		c.options.Version, c.options.Brokers, strings.Join(c.BootstrapServers, ","), c.dir)
+	return fmt.Sprintf("Apache Kafka %s (brokers: %d, logs in %s)", c.options.Version, c.options.Brokers, c.dir)
 }
 
 // Brokers are the node IDs of the brokers.
@@ -215,7 +217,9 @@ func (c *Cluster) KillNode(id int32) error {
 }
 
 // StartNode starts a node that is down, on the same ports and with the same
-// data, and returns when it is ready.
+// data, and returns when it is ready. After KillNode that takes until the
+// controller has given up the node's earlier session (broker.session.timeout.ms,
+// 9 s): it does not let the same ID register twice.
 func (c *Cluster) StartNode(ctx context.Context, id int32) error {
 	n, err := c.node(id)
 	if err != nil {

@@ -100,23 +100,15 @@ func (n *node) render(voters string, brokers int, options map[string]string) err
 	return nil
 }
 
-// jvm is a Java command that starts fast and stays small.
-func (c *Cluster) jvm(ctx context.Context, heap string, args ...string) (*exec.Cmd, error) {
-	path, err := java()
-	if err != nil {
-		return nil, err
-	}
-	flags := []string{"-Xmx" + heap, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", filepath.Join(c.libs, "*")}
-	return exec.CommandContext(ctx, path, append(flags, args...)...), nil
+// jvm are the arguments of a Java command that starts fast and stays small.
+func (c *Cluster) jvm(heap string, args ...string) []string {
+	return append([]string{"-Xmx" + heap, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", filepath.Join(c.libs, "*")}, args...)
 }
 
 // format prepares an empty data folder.
 func (c *Cluster) format(ctx context.Context, n *node) error {
-	cmd, err := c.jvm(ctx, "128m", "kafka.tools.StorageTool", "format",
-		"--cluster-id", c.id, "--release-version", c.options.MetadataVersion, "--config", n.properties())
-	if err != nil {
-		return err
-	}
+	cmd := exec.CommandContext(ctx, c.java, c.jvm("128m", "kafka.tools.StorageTool", "format",
+		"--cluster-id", c.id, "--release-version", c.options.MetadataVersion, "--config", n.properties())...)
 	cmd.SysProcAttr = childAttr()
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("formatting kafka node %d at metadata version %s: %w\n%s",
@@ -125,15 +117,12 @@ func (c *Cluster) format(ctx context.Context, n *node) error {
 	return nil
 }
 
-// start starts the process. It outlives the context of whoever started it.
+// start starts the process, which outlives whatever it was started for.
 func (c *Cluster) start(n *node) error {
-	cmd, err := c.jvm(context.Background(), c.options.Heap)
-	if err != nil {
-		return err
-	}
-	cmd.Args = append(cmd.Args, "-Dlog4j2.configurationFile="+filepath.Join(n.dir, "log4j2.properties"), "kafka.Kafka", n.properties())
-	n.process, err = startProcess(cmd, n.logPath())
-	if err != nil {
+	cmd := exec.Command(c.java, c.jvm(c.options.Heap,
+		"-Dlog4j2.configurationFile="+filepath.Join(n.dir, "log4j2.properties"), "kafka.Kafka", n.properties())...)
+	var err error
+	if n.process, err = startProcess(cmd, n.logPath()); err != nil {
 		return fmt.Errorf("starting kafka node %d: %w", n.id, err)
 	}
 	return nil

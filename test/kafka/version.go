@@ -23,7 +23,9 @@ type release struct {
 }
 
 var releases = map[string]release{
+	"4.2.1": {metadata: "4.2-IV1", log4j: "2.25.4"},
 	"4.3.1": {metadata: "4.3-IV0", log4j: "2.25.4"},
+	"4.4.0": {metadata: "4.4-IV0", log4j: "2.25.4"},
 }
 
 // Versions are the versions of Kafka that can be started, in ascending order.

@@ -13,19 +13,24 @@ import (
 )
 
 func main() {
+	if err := run(os.Args[1:]); err != nil {
+		_, _ = fmt.Fprintln(os.Stderr, "kafka:", err)
+		os.Exit(1)
+	}
+}
+
+func run(versions []string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	versions := os.Args[1:]
 	if len(versions) == 0 {
 		versions = []string{kafka.DefaultVersion}
 	}
 	for _, version := range versions {
 		libs, err := kafka.Fetch(ctx, version, os.Stderr)
 		if err != nil {
-			_, _ = fmt.Fprintln(os.Stderr, "kafka:", err)
-			stop()
-			os.Exit(1) //nolint:gocritic // stop was called
+			return err
 		}
 		fmt.Println(libs)
 	}
+	return nil
 }

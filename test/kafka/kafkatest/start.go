@@ -9,18 +9,27 @@ import (
 	"github.com/sluice-kafka/sluice/test/kafka"
 )
 
-// Start starts a real cluster that ends with the test. Where Java or Maven is
-// missing the test is skipped, and that is said on standard error whatever the
-// test's verbosity; with CI=true it fails, since there a skip hides a gap.
+// Require ends a test that needs real brokers where Java or Maven is missing.
+// It is skipped, and that is said on standard error whatever the verbosity;
+// with CI=true it fails, since there a skip hides a gap.
+func Require(tb testing.TB) {
+	tb.Helper()
+	err := kafka.Available()
+	if err == nil {
+		return
+	}
+	if os.Getenv("CI") == "true" {
+		tb.Fatalf("CI must run against real Kafka: %v", err)
+	}
+	_, _ = fmt.Fprintf(os.Stderr, "SKIPPED %s: %v\n", tb.Name(), err)
+	tb.Skip(err)
+}
+
+// Start starts a real cluster that ends with the test, which needs what
+// Require asks for.
 func Start(tb testing.TB, options kafka.Options) *kafka.Cluster {
 	tb.Helper()
-	if err := kafka.Available(); err != nil {
-		if os.Getenv("CI") == "true" {
-			tb.Fatalf("CI must run against real Kafka: %v", err)
-		}
-		_, _ = fmt.Fprintf(os.Stderr, "SKIPPED %s: %v\n", tb.Name(), err)
-		tb.Skip(err)
-	}
+	Require(tb)
 	cluster, err := kafka.Start(tb.Context(), options)
 	if err != nil {
 		tb.Fatal(err)

@@ -225,10 +225,6 @@ func (s *suite) configs(t *testing.T, name string, want map[string]string) {
 }
 
 func (s *suite) alterBad(t *testing.T) {
-	if !s.traits.ChecksOptions {
-		t.Log("this Kafka takes any option: nothing to see here; the real one is asked too")
-		return
-	}
 	s.create(t, "contract-atomic-bad", "contract-atomic-good")
 	got, err := s.client.AlterTopicConfigs(t.Context(), []client.TopicConfigChange{
 		{Name: "contract-atomic-bad", Ops: []client.ConfigOp{{Name: "retention.ms", Value: "5000"}, {Name: "segment.bytes", Value: "large"}}},

@@ -1,0 +1,54 @@
+// Package controllers registers the controllers that were asked for.
+package controllers
+
+import (
+	"fmt"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/sluice-kafka/sluice/controllers/topic"
+	"github.com/sluice-kafka/sluice/internal/kafka"
+	sluicemetrics "github.com/sluice-kafka/sluice/internal/metrics"
+	"github.com/sluice-kafka/sluice/internal/options"
+)
+
+// registrations by the name that --controllers knows.
+var registrations = map[string]func(ctrl.Manager, options.Operator) error{
+	options.ControllerTopic: addTopic,
+}
+
+// Add registers the controllers that opts name.
+func Add(mgr ctrl.Manager, opts options.Operator) error {
+	for _, name := range opts.Controllers {
+		register, ok := registrations[name]
+		if !ok {
+			return fmt.Errorf("registering the controllers: there is none named %q", name)
+		}
+		if err := register(mgr, opts); err != nil {
+			return fmt.Errorf("registering controller %q: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func addTopic(mgr ctrl.Manager, opts options.Operator) error {
+	clusters := make([]topic.Cluster, 0, len(opts.Topics.ExternalClusters))
+	for _, c := range opts.Topics.ExternalClusters {
+		clusters = append(clusters, topic.Cluster{Name: c.Name, Namespaces: c.Namespaces, BootstrapServers: c.BootstrapServers})
+	}
+	measures := sluicemetrics.NewTopic(metrics.Registry)
+	newAdmin := func(c topic.Cluster) (topic.Admin, error) {
+		return kafka.New(kafka.Config{BootstrapServers: c.BootstrapServers, Observe: measures.AdminObserver(c.Name)})
+	}
+	return topic.Add(mgr, topic.Options{
+		Clusters:         clusters,
+		MaxBatchSize:     opts.Topics.MaxBatchSize,
+		MaxBatchLinger:   opts.Topics.MaxBatchLinger,
+		ResyncInterval:   opts.Topics.ResyncInterval,
+		UnreachableAfter: opts.Topics.UnreachableAfter,
+		Workers:          opts.Topics.Workers,
+		UseFinalizers:    opts.Topics.UseFinalizers,
+		Metrics:          measures,
+	}, newAdmin)
+}

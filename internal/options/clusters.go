@@ -1,0 +1,83 @@
+package options
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+	"sigs.k8s.io/yaml"
+)
+
+// ExternalCluster is a Kafka that Sluice does not run, as the table of external
+// clusters names it.
+type ExternalCluster struct {
+	// Name is what the label strimzi.io/cluster of its topics says.
+	Name string `json:"name"`
+	// Namespaces whose KafkaTopics belong to it.
+	Namespaces []string `json:"namespaces"`
+	// BootstrapServers are host:port.
+	BootstrapServers []string `json:"bootstrapServers"`
+}
+
+// LoadExternalClusters reads and judges the table of external clusters, a YAML
+// list. All that is wrong is reported at once, with the entry's path.
+func LoadExternalClusters(path string) ([]ExternalCluster, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the table of external clusters: %w", err)
+	}
+	var clusters []ExternalCluster
+	if err := yaml.UnmarshalStrict(raw, &clusters); err != nil {
+		return nil, fmt.Errorf("%s must be a YAML list of entries with name, namespaces and bootstrapServers: %w", path, err)
+	}
+	if err := checkClusters(clusters); err != nil {
+		return nil, err
+	}
+	return clusters, nil
+}
+
+func checkClusters(clusters []ExternalCluster) error {
+	var failures []error
+	entries := map[string]int{}
+	for i, c := range clusters {
+		failures = append(failures, checkCluster(fmt.Sprintf("[%d]", i), c)...)
+		if other, taken := entries[c.Name]; taken {
+			failures = append(failures, fmt.Errorf(
+				"[%d].name: %q is the name of entry [%d] already; name a cluster once, with all of its namespaces", i, c.Name, other))
+			continue
+		}
+		entries[c.Name] = i
+	}
+	return errors.Join(failures...)
+}
+
+func checkCluster(path string, c ExternalCluster) []error {
+	var failures []error
+	if problems := validation.IsValidLabelValue(c.Name); c.Name == "" || len(problems) > 0 {
+		failures = append(failures, fmt.Errorf("%s.name: %q must be the value of the label strimzi.io/cluster of its topics: %s",
+			path, c.Name, strings.Join(append(problems, "not empty"), "; ")))
+	}
+	if len(c.Namespaces) == 0 {
+		failures = append(failures, fmt.Errorf("%s.namespaces: name at least one namespace whose KafkaTopics belong to %q", path, c.Name))
+	}
+	for i, ns := range c.Namespaces {
+		if problems := validation.IsDNS1123Label(ns); len(problems) > 0 {
+			failures = append(failures, fmt.Errorf("%s.namespaces[%d]: %q is not a namespace: %s", path, i, ns, strings.Join(problems, "; ")))
+		}
+	}
+	if len(c.BootstrapServers) == 0 {
+		failures = append(failures, fmt.Errorf("%s.bootstrapServers: name at least one broker of %q as host:port", path, c.Name))
+	}
+	for i, s := range c.BootstrapServers {
+		host, port, err := net.SplitHostPort(s)
+		n, numErr := strconv.ParseUint(port, 10, 16)
+		if err != nil || host == "" || numErr != nil || n == 0 {
+			failures = append(failures, fmt.Errorf("%s.bootstrapServers[%d]: %q must be host:port, each server an entry of its own", path, i, s))
+		}
+	}
+	return failures
+}

@@ -1,0 +1,169 @@
+package validation
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	apiv1 "github.com/sluice-kafka/sluice/api/v1"
+)
+
+// KafkaFacts is what the rules need to know of the other side of a Kafka.
+type KafkaFacts struct {
+	// Pools of the Kafka that are known, in any order. None means that none is
+	// known yet, not that there is none.
+	Pools []apiv1.KafkaNodePool
+}
+
+// kafkaInput is what a rule for a Kafka alone sees.
+type kafkaInput struct {
+	kafka *apiv1.Kafka
+	opts  Options
+}
+
+var kafkaRules = []rule[kafkaInput]{
+	{"kafka-cordoned-log-dirs", kafkaCordonedLogDirs},
+	{"kafka-option-owned", kafkaOwnedOptions},
+	{"kafka-min-isr-above-factor", kafkaMinISR},
+}
+
+// Kafka judges a Kafka; old is nil on creation. Joining rules refuse only where
+// the stored Kafka is Ready at its generation.
+func Kafka(kafka, old *apiv1.Kafka, facts KafkaFacts, opts Options) Result {
+	settled := settledKafka(old)
+	return judge(kafka, old, old != nil, func(kafka, old *apiv1.Kafka) []Finding {
+		found := run(kafkaRules, kafkaInput{kafka: kafka, opts: opts})
+		found = append(found, run(podRules, podsOfKafka(kafka, old, facts))...)
+		found = append(found, run(joinKafkaRules, joinOfKafka(kafka, facts))...)
+		return settle(found, settled)
+	})
+}
+
+// settledKafka tells whether both sides of a joining rule had the time to
+// arrive: the operator finished with this Kafka as it is.
+func settledKafka(k *apiv1.Kafka) bool {
+	return k != nil && readyAtGeneration(k.Status.Conditions, k.Status.ObservedGeneration, k.Generation)
+}
+
+// runBySluice tells whether a Kafka was handed to Sluice.
+func runBySluice(k *apiv1.Kafka) bool {
+	return k != nil && k.Annotations[apiv1.AnnotationSluiceManaged] == "true"
+}
+
+func kafkaConfigPath(key string) *field.Path {
+	return field.NewPath("spec", "kafka", "config").Key(key)
+}
+
+const cordonedLogDirs = "cordoned.log.dirs"
+
+// kafkaCordonedLogDirs guards the option of KIP-1066. A value in the broker's
+// file would outlast every scale-down. Blanks around a key vanish when the file
+// is read (java.util.Properties), so they do not hide it.
+func kafkaCordonedLogDirs(in kafkaInput) []Finding {
+	var found []Finding
+	for _, key := range optionKeys(in.kafka.Spec.Kafka.Config) {
+		if optionName(key) != cordonedLogDirs {
+			continue
+		}
+		found = append(found, Finding{
+			Severity: Refuse, Path: kafkaConfigPath(key), Element: key,
+			Value: optionText(in.kafka.Spec.Kafka.Config[key]),
+			Message: "the operator sets this option itself while it takes brokers away: remove it; " +
+				"to cordon brokers by hand use the annotation " + apiv1.AnnotationCordon,
+		})
+	}
+	return found
+}
+
+// optionName is an option's key as Kafka will read it from a file, lower-cased.
+func optionName(key string) string {
+	return strings.ToLower(strings.TrimFunc(key, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }))
+}
+
+// ownedPrefixes are the beginnings of options that Strimzi's operator sets
+// itself and drops from a user's config (forbidden prefixes of KafkaClusterSpec
+// in Strimzi's API, compared in lower case).
+var ownedPrefixes = []string{
+	"listeners", "advertised.", "broker.", "listener.", "host.name", "port", "inter.broker.listener.name",
+	"sasl.", "ssl.", "security.", "password.", "log.dir",
+	"zookeeper.connect", "zookeeper.set.acl", "zookeeper.ssl", "zookeeper.clientcnxnsocket", "zookeeper.metadata.migration.enable",
+	"authorizer.", "super.user",
+	"cruise.control.metrics.topic", "cruise.control.metrics.reporter.bootstrap.servers",
+	"node.id", "process.roles", "controller.", "metadata.log.dir",
+	"client.quota.callback.static.kafka.admin.", "client.quota.callback.static.produce", "client.quota.callback.static.fetch",
+	"client.quota.callback.static.storage.per.volume.limit.min.available.",
+	"client.quota.callback.static.excluded.principal.name.list",
+	"prometheus.metrics.reporter.",
+}
+
+// ownedExceptions begin like an owned option and are the user's all the same
+// (exceptions to the forbidden prefixes there, compared exactly).
+var ownedExceptions = map[string]bool{
+	"zookeeper.connection.timeout.ms":                     true,
+	"sasl.server.max.receive.size":                        true,
+	"ssl.cipher.suites":                                   true,
+	"ssl.protocol":                                        true,
+	"ssl.enabled.protocols":                               true,
+	"ssl.secure.random.implementation":                    true,
+	"cruise.control.metrics.topic.num.partitions":         true,
+	"cruise.control.metrics.topic.replication.factor":     true,
+	"cruise.control.metrics.topic.retention.ms":           true,
+	"cruise.control.metrics.topic.auto.create.retries":    true,
+	"cruise.control.metrics.topic.auto.create.timeout.ms": true,
+	"cruise.control.metrics.topic.min.insync.replicas":    true,
+	"broker.session.timeout.ms":                           true,
+	"broker.heartbeat.interval.ms":                        true,
+	"controller.socket.timeout.ms":                        true,
+	"controller.quorum.election.backoff.max.ms":           true,
+	"controller.quorum.election.timeout.ms":               true,
+	"controller.quorum.fetch.timeout.ms":                  true,
+}
+
+// perListenerOptions may be given for a declared listener.
+var perListenerOptions = []string{"connections.max.reauth.ms", "max.connections", "max.connection.creation.rate"}
+
+func kafkaOwnedOptions(in kafkaInput) []Finding {
+	exceptions := listenerExceptions(in.kafka.Spec.Kafka.Listeners)
+	severity := Warn
+	if in.opts.StrictConfig {
+		severity = Refuse
+	}
+	var found []Finding
+	for _, key := range optionKeys(in.kafka.Spec.Kafka.Config) {
+		name := optionName(key)
+		if name == cordonedLogDirs || ownedExceptions[key] || exceptions[key] {
+			continue
+		}
+		i := slices.IndexFunc(ownedPrefixes, func(p string) bool { return strings.HasPrefix(name, p) })
+		if i < 0 {
+			continue
+		}
+		found = append(found, Finding{
+			Severity: severity, Path: kafkaConfigPath(key), Element: key, Value: optionText(in.kafka.Spec.Kafka.Config[key]),
+			Message: fmt.Sprintf("the operator sets the options that start with %q itself, so this one is ignored: remove it", ownedPrefixes[i]),
+		})
+	}
+	return found
+}
+
+func listenerExceptions(listeners []apiv1.KafkaListener) map[string]bool {
+	exceptions := make(map[string]bool, len(listeners)*len(perListenerOptions))
+	for _, l := range listeners {
+		for _, option := range perListenerOptions {
+			exceptions[fmt.Sprintf("listener.name.%s-%d.%s", l.Name, l.Port, option)] = true
+		}
+	}
+	return exceptions
+}
+
+func kafkaMinISR(in kafkaInput) []Finding {
+	isr, haveISR := optionInt(in.kafka.Spec.Kafka.Config, minInsyncReplicas)
+	factor, haveFactor := optionInt(in.kafka.Spec.Kafka.Config, "default.replication.factor")
+	if !haveISR || !haveFactor || isr <= factor {
+		return nil
+	}
+	return []Finding{minISRFinding(in.opts, kafkaConfigPath(minInsyncReplicas), isr, factor, "default.replication.factor")}
+}

@@ -1,0 +1,107 @@
+package validation
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	apiv1 "github.com/sluice-kafka/sluice/api/v1"
+)
+
+const minInsyncReplicas = "min.insync.replicas"
+
+func topicPartitionsRange(in topicInput) []Finding {
+	p := in.topic.Spec.Partitions
+	if p == nil || *p >= 1 {
+		return nil
+	}
+	return []Finding{{
+		Severity: Refuse, Path: field.NewPath("spec", "partitions"), Value: strconv.FormatInt(*p, 10),
+		Message: "a topic has at least one partition: write 1 or more, or leave it out for the broker's num.partitions",
+	}}
+}
+
+// topicPartitionsShrink knows how many partitions there are from the status, and
+// from the old specification where that was carried out. A number that Kafka
+// never created may be taken back.
+func topicPartitionsShrink(in topicInput) []Finding {
+	p := in.topic.Spec.Partitions
+	if p == nil || *p < 1 {
+		return nil
+	}
+	have := in.observed().Partitions
+	if old := in.old; old != nil && old.Spec.Partitions != nil &&
+		readyAtGeneration(old.Status.Conditions, old.Status.ObservedGeneration, old.Generation) {
+		have = max(have, *old.Spec.Partitions)
+	}
+	if *p >= have {
+		return nil
+	}
+	return []Finding{{
+		Severity: Refuse, Path: field.NewPath("spec", "partitions"), Value: strconv.FormatInt(*p, 10),
+		Message: fmt.Sprintf("the topic has %d partitions and Kafka cannot take any away: write %d or more, "+
+			"or move to a new topic", have, have),
+	}}
+}
+
+// topicReplicasRange: the factor is an INT16 in Kafka's CreateTopics request
+// (clients/src/main/resources/common/message/CreateTopicsRequest.json).
+func topicReplicasRange(in topicInput) []Finding {
+	r := in.topic.Spec.Replicas
+	if r == nil || *r >= 1 && *r <= math.MaxInt16 {
+		return nil
+	}
+	return []Finding{{
+		Severity: Refuse, Path: field.NewPath("spec", "replicas"), Value: strconv.FormatInt(*r, 10),
+		Message: fmt.Sprintf("a replication factor is 1 to %d: write one in that range, or leave it out for the broker's default.replication.factor", math.MaxInt16),
+	}}
+}
+
+func topicConfigShape(in topicInput) []Finding {
+	var found []Finding
+	config := in.topic.Spec.Config
+	for _, key := range optionKeys(config) {
+		why := ""
+		switch shapeOf(config[key]) {
+		case shapeNull:
+			why = "null is no value: remove the key to use Kafka's default, or name it in the annotation " +
+				apiv1.AnnotationUnmanagedConfig + " to leave alone what Kafka has"
+		case shapeMap:
+			why = "an option's value is a text, a number, true or false, or a list of these, not a map: write it as Kafka's documentation does"
+		case shapeNestedList:
+			why = "a list holds only texts, numbers, true or false: write its items plainly"
+		default:
+			continue
+		}
+		found = append(found, Finding{
+			Severity: Refuse, Path: field.NewPath("spec", "config").Key(key), Element: key,
+			Value: optionText(config[key]), Message: why,
+		})
+	}
+	return found
+}
+
+func topicMinISR(in topicInput) []Finding {
+	isr, ok := optionInt(in.topic.Spec.Config, minInsyncReplicas)
+	r := in.topic.Spec.Replicas
+	if !ok || r == nil || isr <= *r {
+		return nil
+	}
+	return []Finding{minISRFinding(in.opts, field.NewPath("spec", "config").Key(minInsyncReplicas), isr, *r, "replicas")}
+}
+
+// minISRFinding words the same fault for a topic and for a cluster's defaults.
+// Kafka accepts it, and then no producer with acks=all can write.
+func minISRFinding(opts Options, path *field.Path, isr, factor int64, of string) Finding {
+	f := Finding{
+		Path: path, Element: strconv.FormatInt(factor, 10), Value: strconv.FormatInt(isr, 10),
+		Message: fmt.Sprintf("with %s %d there are never %d replicas in sync, so every write with acks=all fails: "+
+			"lower it to %d or less, usually %d", of, factor, isr, factor, max(factor-1, 1)),
+	}
+	if opts.StrictConfig {
+		f.Severity = Refuse
+	}
+	return f
+}

@@ -1,0 +1,277 @@
+package integration
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	certmanagerv1 "github.com/cert-manager/cert-manager/pkg/apis/certmanager/v1"
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/yaml"
+
+	"github.com/sluice-kafka/sluice/internal/options"
+	"github.com/sluice-kafka/sluice/test/harness"
+)
+
+// values of the chart that the tests render, by what they stand for.
+var chartValues = map[string]map[string]any{
+	"as it comes":       {},
+	"with cert-manager": {"certManager": map[string]any{"enabled": true}},
+	"with an issuer": {"certManager": map[string]any{"enabled": true, "issuerRef": map[string]any{
+		"name": "company", "kind": "ClusterIssuer", "group": "cert-manager.io"}}},
+	"without webhooks": {"webhook": map[string]any{"enabled": false}},
+	"for admission alone": {"controllers": []any{}, "metrics": map[string]any{"secure": false},
+		"topics": map[string]any{"maxBatchSize": 10}},
+	"with everything said": {
+		"replicas": 3, "extraArgs": []any{"--kube-api-qps=50"}, "debug": map[string]any{"enabled": true},
+		"log": map[string]any{"level": "4", "format": "console"}, "webhook": map[string]any{"strictConfig": true, "port": 10250},
+		"podLabels": map[string]any{"a": "b"}, "podAnnotations": map[string]any{"a": "b"}, "priorityClassName": "system-cluster-critical",
+		"nodeSelector": map[string]any{"a": "b"}, "tolerations": []any{map[string]any{"operator": "Exists"}},
+		"affinity": map[string]any{"nodeAffinity": map[string]any{}}, "imagePullSecrets": []any{map[string]any{"name": "pull"}},
+		"serviceAccount":   map[string]any{"annotations": map[string]any{"a": "b"}},
+		"externalClusters": []any{map[string]any{"name": "c", "namespaces": []any{"a", "b"}, "bootstrapServers": []any{"h:9092"}}},
+	},
+}
+
+func render(t *testing.T, values map[string]any) []*unstructured.Unstructured {
+	t.Helper()
+	objects, err := harness.RenderChart(t.Context(), os.Stderr, values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return objects
+}
+
+// decode finds the object and decodes it; an unknown field fails.
+func decode[T any](t *testing.T, objects []*unstructured.Unstructured, kind, name string) *T {
+	t.Helper()
+	for _, o := range objects {
+		if o.GetKind() != kind || o.GetName() != name {
+			continue
+		}
+		out := new(T)
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(o.Object, out, true); err != nil {
+			t.Fatalf("%s %s: %v", kind, name, err)
+		}
+		return out
+	}
+	return nil
+}
+
+func TestChartGivesTheRightsThatAreNeededAndNoMore(t *testing.T) {
+	const (
+		topics   = "kafka.strimzi.io/kafkatopics: get list watch"
+		others   = "kafka.strimzi.io/kafkas,kafkanodepools,kafkaconnects,kafkamirrormaker2s: get list watch"
+		bundles  = "admissionregistration.k8s.io/validatingwebhookconfigurations,mutatingwebhookconfigurations[sluice]: get list watch patch"
+		tokens   = "authentication.k8s.io/tokenreviews: create"
+		access   = "authorization.k8s.io/subjectaccessreviews: create"
+		status   = "kafka.strimzi.io/kafkatopics/status: patch"
+		events   = "events.k8s.io/events: create patch"
+		lease    = "coordination.k8s.io/leases: create"
+		ownLease = "coordination.k8s.io/leases[sluice-leader]: get update"
+		said     = "/events: create patch"
+		secret   = "/secrets: create"
+	)
+	tests := map[string]struct{ cluster, own []string }{
+		"as it comes": {
+			[]string{topics + " patch", status, events, others, bundles, tokens, access},
+			[]string{lease, ownLease, said, "/secrets[sluice-serving-cert]: get list watch update", secret},
+		},
+		"with cert-manager": {
+			[]string{topics + " patch", status, events, others, bundles, tokens, access},
+			[]string{lease, ownLease, said, "/secrets[sluice-serving-cert]: get list watch"},
+		},
+		"without webhooks": {
+			[]string{topics + " patch", status, events, tokens, access},
+			[]string{lease, ownLease, said},
+		},
+		"for admission alone": {
+			[]string{topics, others, bundles},
+			[]string{lease, ownLease, said, "/secrets[sluice-serving-cert]: get list watch update", secret},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			objects := render(t, chartValues[name])
+			cluster := decode[rbacv1.ClusterRole](t, objects, "ClusterRole", "sluice")
+			own := decode[rbacv1.Role](t, objects, "Role", "sluice")
+			if diff := cmp.Diff(tc.cluster, rules(cluster.Rules)); diff != "" {
+				t.Errorf("ClusterRole, -want +got:\n%s", diff)
+			}
+			if diff := cmp.Diff(tc.own, rules(own.Rules)); diff != "" {
+				t.Errorf("Role, -want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func rules(in []rbacv1.PolicyRule) []string {
+	var out []string
+	for _, r := range in {
+		names := ""
+		if len(r.ResourceNames) > 0 {
+			names = "[" + strings.Join(r.ResourceNames, ",") + "]"
+		}
+		out = append(out, fmt.Sprintf("%s/%s%s: %s", strings.Join(r.APIGroups, ","), strings.Join(r.Resources, ","), names, strings.Join(r.Verbs, " ")))
+	}
+	return out
+}
+
+// Whatever the values, the operator understands its arguments, and the table of
+// clusters that it is given.
+func TestChartGivesArgumentsThatTheOperatorUnderstands(t *testing.T) {
+	for name, values := range chartValues {
+		t.Run(name, func(t *testing.T) {
+			objects := render(t, values)
+			args := decode[appsv1.Deployment](t, objects, "Deployment", "sluice").Spec.Template.Spec.Containers[0].Args
+			if args[0] != "operator" {
+				t.Fatalf("the command is %q", args[0])
+			}
+			table := decode[corev1.ConfigMap](t, objects, "ConfigMap", "sluice-external-clusters").Data["clusters.yaml"]
+			path := filepath.Join(t.TempDir(), "clusters.yaml")
+			if err := os.WriteFile(path, []byte(table), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			opts := options.Default()
+			flags := pflag.NewFlagSet("operator", pflag.ContinueOnError)
+			opts.AddFlags(flags)
+			if err := flags.Parse(append(slices.Clone(args[1:]), "--external-clusters="+path)); err != nil {
+				t.Fatal(err)
+			}
+			if err := opts.Complete(); err != nil {
+				t.Fatal(err)
+			}
+			if want, _ := values["externalClusters"].([]any); len(want) != len(opts.Topics.ExternalClusters) {
+				t.Errorf("the table has %d clusters, want %d", len(opts.Topics.ExternalClusters), len(want))
+			}
+		})
+	}
+}
+
+// The API server's own judges: Pod Security at its strictest, cert-manager's
+// schemas, and the schema of everything else.
+func TestChartIsAcceptedByTheAPIServer(t *testing.T) {
+	cp := controlPlane(t, harness.ControlPlaneOptions{})
+	if _, err := envtest.InstallCRDs(cp.Config, envtest.CRDInstallOptions{Paths: []string{certManagerCRDs(t)}}); err != nil {
+		t.Fatal(err)
+	}
+	strict := client.WithFieldValidation(cp.Client, metav1.FieldValidationStrict)
+	namespace(t, strict, harness.Namespace, map[string]string{"pod-security.kubernetes.io/enforce": "restricted"})
+	for name, values := range chartValues {
+		t.Run(name, func(t *testing.T) {
+			objects := render(t, values)
+			for _, o := range objects {
+				if o.GetKind() == "CustomResourceDefinition" {
+					continue // installed by every other test
+				}
+				if err := strict.Create(t.Context(), o.DeepCopy(), client.DryRunAll); err != nil {
+					t.Errorf("%s %s: %v", o.GetKind(), o.GetName(), err)
+				}
+			}
+			template := decode[appsv1.Deployment](t, objects, "Deployment", "sluice").Spec.Template
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "sluice", Namespace: harness.Namespace, Labels: template.Labels}, Spec: template.Spec}
+			// The ServiceAccount exists in no dry run.
+			pod.Spec.ServiceAccountName = ""
+			pod.Spec.PriorityClassName = ""
+			if err := strict.Create(t.Context(), pod, client.DryRunAll); err != nil {
+				t.Errorf("a pod of the Deployment: %v", err)
+			}
+		})
+	}
+}
+
+// certManagerCRDs is the folder of the CRDs in cert-manager's module.
+func certManagerCRDs(t *testing.T) string {
+	t.Helper()
+	raw, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/cert-manager/cert-manager").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(strings.TrimSpace(string(raw)), "deploy", "crds")
+}
+
+func TestChartWithCertManager(t *testing.T) {
+	tests := map[string]struct {
+		values     string
+		wantIssuer bool
+		wantRef    string
+	}{
+		"makes an issuer of its own":  {"with cert-manager", true, "Issuer/sluice"},
+		"takes the one that is told":  {"with an issuer", false, "ClusterIssuer/company"},
+		"has neither where it is off": {"as it comes", false, ""},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			objects := render(t, chartValues[tc.values])
+			if issuer := decode[certmanagerv1.Issuer](t, objects, "Issuer", "sluice"); (issuer != nil) != tc.wantIssuer {
+				t.Errorf("issuer: %v", issuer)
+			}
+			got := ""
+			if c := decode[certmanagerv1.Certificate](t, objects, "Certificate", "sluice"); c != nil {
+				got = c.Spec.IssuerRef.Kind + "/" + c.Spec.IssuerRef.Name
+				opts := options.Default()
+				if diff := cmp.Diff(opts.CertificateHosts(), c.Spec.DNSNames); diff != "" {
+					t.Errorf("hosts, -want +got:\n%s", diff)
+				}
+				if c.Spec.SecretName != "sluice-serving-cert" {
+					t.Errorf("secret %s", c.Spec.SecretName)
+				}
+			}
+			if got != tc.wantRef {
+				t.Errorf("the certificate is from %q, want %q", got, tc.wantRef)
+			}
+		})
+	}
+}
+
+// Without anyone who serves them, webhooks that fail closed would refuse
+// everything.
+func TestChartRegistersWebhooksOnlyWhereTheyAreServed(t *testing.T) {
+	for name, want := range map[string]bool{"as it comes": true, "with cert-manager": true, "without webhooks": false} {
+		t.Run(name, func(t *testing.T) {
+			objects := render(t, chartValues[name])
+			for _, kind := range []string{"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"} {
+				if got := slices.ContainsFunc(objects, func(o *unstructured.Unstructured) bool { return o.GetKind() == kind }); got != want {
+					t.Errorf("%s rendered: %v, want %v", kind, got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestChartRefusesValuesThatItDoesNotKnow(t *testing.T) {
+	tests := map[string]string{
+		"a misspelt value":          `{webhook: {prot: 9443}}`,
+		"a word for a number":       `{replicas: two}`,
+		"a controller not known":    `{controllers: [brokers]}`,
+		"a cluster without servers": `{externalClusters: [{name: a, namespaces: [b]}]}`,
+		"a duration without a unit": `{topics: {resyncInterval: "120"}}`,
+	}
+	for name, text := range tests {
+		t.Run(name, func(t *testing.T) {
+			values := map[string]any{}
+			if err := yaml.Unmarshal([]byte(text), &values); err != nil {
+				t.Fatal(err)
+			}
+			var out bytes.Buffer
+			_, err := harness.RenderChart(t.Context(), &out, values)
+			if err == nil || !strings.Contains(err.Error(), "schema") {
+				t.Fatalf("error %v, want one from the schema", err)
+			}
+		})
+	}
+}
