@@ -209,7 +209,7 @@ func (p *pass) done(ctx context.Context, works []*work, doing string, err error)
 	if errors.Is(err, kafka.ErrUnreachable) {
 		p.aborted = true
 		returnAll(works, err.Error())
-		p.unanswered(ctx, err)
+		p.unanswered(ctx, p.heart, err)
 		return false
 	}
 	ctrl.LoggerFrom(ctx).Error(err, "Failed to change topics: trying again")

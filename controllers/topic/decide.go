@@ -12,8 +12,7 @@ import (
 
 // reconcile takes a batch through its steps.
 func (l *loop) reconcile(ctx context.Context, b batch.Batch[key], heart *batch.Heartbeat) {
-	p := l.newPass(b.Keys, b.Priorities)
-	p.heart = heart
+	p := l.newPass(b.Keys, b.Priorities, heart)
 	for _, step := range []func(context.Context){
 		// What needs nothing of Kafka goes first: it must not wait for a Kafka
 		// that does not answer.

@@ -92,8 +92,8 @@ func (w *work) postpone(err error) {
 }
 
 // newPass takes the snapshot that everything in the batch is decided from.
-func (l *loop) newPass(keys []key, priorities []batch.Priority) *pass {
-	p := &pass{loop: l, now: l.c.opts.Clock.Now(), heart: batch.NewHeartbeat(l.c.opts.Clock)}
+func (l *loop) newPass(keys []key, priorities []batch.Priority, heart *batch.Heartbeat) *pass {
+	p := &pass{loop: l, now: l.c.opts.Clock.Now(), heart: heart}
 	urgency := make(map[key]batch.Priority, len(priorities))
 	for i, priority := range priorities {
 		urgency[keys[i]] = priority
@@ -161,7 +161,7 @@ func (p *pass) describable(ctx context.Context, works []*work, err error) bool {
 	err = fmt.Errorf("describing %d topics: %w", len(works), err)
 	p.aborted = true
 	returnAll(works, err.Error())
-	p.unanswered(ctx, err)
+	p.unanswered(ctx, p.heart, err)
 	return false
 }
 

@@ -98,16 +98,15 @@ func (l *loop) resync(ctx context.Context) {
 		return
 	}
 	for {
-		slices := slices.Collect(slices.Chunk(l.index.keys(), size))
-		pause := interval / time.Duration(max(1, len(slices)))
-		for _, slice := range slices {
+		all := slices.Collect(slices.Chunk(l.index.keys(), size))
+		if len(all) == 0 {
+			all = [][]key{nil} // nothing to look at: wait as long
+		}
+		for _, slice := range all {
 			l.queue.Add(batch.Resync, slice...)
-			if l.sleep(ctx, pause) != nil {
+			if l.sleep(ctx, interval/time.Duration(len(all))) != nil {
 				return
 			}
-		}
-		if len(slices) == 0 && l.sleep(ctx, interval) != nil {
-			return
 		}
 	}
 }

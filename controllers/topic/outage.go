@@ -12,6 +12,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
+	"github.com/sluice-kafka/sluice/internal/batch"
 	"github.com/sluice-kafka/sluice/internal/topicplan"
 )
 
@@ -41,7 +42,7 @@ func (l *loop) answered(ctx context.Context) {
 
 // unanswered tells that the cluster did not answer. A fault that passes is no
 // topic's fault: only when it lasts do resources say so that are not ready.
-func (l *loop) unanswered(ctx context.Context, err error) {
+func (l *loop) unanswered(ctx context.Context, heart *batch.Heartbeat, err error) {
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return // we are being stopped
 	}
@@ -69,14 +70,14 @@ func (l *loop) unanswered(ctx context.Context, err error) {
 			"%s: %v", l.unreachableMessage(), err)
 	}
 	if lasting {
-		l.markUnready(ctx)
+		l.markUnready(ctx, heart)
 	}
 }
 
 // markUnready says of all resources that wait for Kafka that they do. Those that
 // are ready at their generation stay as they are.
-func (l *loop) markUnready(ctx context.Context) {
-	p := l.newPass(l.index.keys(), nil)
+func (l *loop) markUnready(ctx context.Context, heart *batch.Heartbeat) {
+	p := l.newPass(l.index.keys(), nil, heart)
 	for _, w := range p.works {
 		if (w.verdict.Action == topicplan.Reconcile || w.verdict.Action == topicplan.Delete) && !topicplan.ReadyNow(w.topic) {
 			s := topicplan.RefusedStatus(w.topic, topicplan.Problem{Reason: kafkav1.ReasonKafkaError, Message: l.unreachableMessage()}, p.now)
