@@ -10,7 +10,7 @@ CACHE ?= $(or $(SLUICE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/sluice)
 export SLUICE_CACHE := $(CACHE)
 
 # Every Go module of the repository.
-MODULES := $(patsubst %/go.mod,%,$(shell git ls-files -c -o --exclude-standard -- 'go.mod' '*/go.mod'))
+MODULES := $(patsubst %/,%,$(dir $(shell git ls-files -c -o --exclude-standard -- 'go.mod' '*/go.mod')))
 # The tests of these packages need nothing but Go.
 UNIT := ./api/... ./certs/... ./cmd/... ./controllers/... ./internal/... ./webhooks/...
 

@@ -162,6 +162,9 @@ func (d *demo) quiet(ctx context.Context) error {
 	d.say("%s", calls(before, after))
 	delta := func(family string) float64 { return after.Sum(family) - before.Sum(family) }
 	ok := delta(metricAdminCalls) == 2*delta(metricBatches) && delta(metricWrites) == 0
+	if !ok {
+		d.say("Writes to Kubernetes before: %v; after: %v", before[metricWrites], after[metricWrites])
+	}
 	return d.check(ok, "%.0f topics compared in %.0f batches: %.0f Admin calls, %.0f writes to Kubernetes",
 		delta(metricReconciled), delta(metricBatches), delta(metricAdminCalls), delta(metricWrites))
 }
