@@ -47,7 +47,8 @@ func (k *keeper) readSecret(ctx context.Context) (*corev1.Secret, error) {
 
 func (k *keeper) pairOfCertManager(ctx context.Context, secret *corev1.Secret) (*pair, error) {
 	if secret == nil {
-		k.logger(ctx).Info("Waiting for cert-manager to make the Secret", "secret", k.secretKey())
+		k.logger(ctx).Info("Waiting for cert-manager to issue the serving certificate; `kubectl describe certificate` in this namespace tells why it has not",
+			"secret", k.secretKey())
 		return nil, nil
 	}
 	p, err := parsePair(secret.Data)

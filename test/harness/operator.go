@@ -146,7 +146,6 @@ func (in *Installation) StartOperator(ctx context.Context, extra ...string) (*Op
 		"--kubeconfig="+kubeconfig,
 		"--webhook-port="+strconv.Itoa(in.WebhookPort),
 		"--webhook-bind-address=127.0.0.1",
-		"--webhook-cert-hosts=127.0.0.1",
 		"--metrics-bind-address=127.0.0.1:"+strconv.Itoa(metrics),
 		"--metrics-secure=false",
 		"--health-probe-bind-address=127.0.0.1:"+strconv.Itoa(health),
