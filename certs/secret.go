@@ -3,6 +3,9 @@ package certs
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -55,7 +58,28 @@ func (k *keeper) pairOfCertManager(ctx context.Context, secret *corev1.Secret) (
 	if err != nil {
 		return nil, fmt.Errorf("reading the pair that cert-manager keeps in Secret %s: %w", k.secretKey(), err)
 	}
+	if err := usable(p, k.Hosts, k.Clock.Now()); err != nil {
+		return nil, fmt.Errorf("not serving the certificate that cert-manager keeps in Secret %s, which API servers would refuse: %w", k.secretKey(), err)
+	}
 	return p, nil
+}
+
+// usable tells why API servers would refuse a certificate that somebody else
+// issued, though it is well-formed: an issuer may put into it, and beside it,
+// other things than it was asked for. One host of several is enough, since it is
+// not known here by which of them the API servers call.
+func usable(p *pair, hosts []string, now time.Time) error {
+	if len(p.cas) > 0 {
+		if err := p.vouchedFor(now); err != nil {
+			return fmt.Errorf("it does not stand under %s: %w; look at what its issuer gives out as its CA", keyCA, err)
+		}
+	}
+	covered := slices.ContainsFunc(hosts, func(h string) bool { return p.leaf().VerifyHostname(h) == nil })
+	if !covered && len(hosts) > 0 {
+		return fmt.Errorf("it is for [%s] and not for %s; see dnsNames and ipAddresses of the Certificate, and what its issuer allows",
+			strings.Join(p.hosts(), ", "), strings.Join(hosts, " or "))
+	}
+	return nil
 }
 
 func (k *keeper) renew(ctx context.Context, old *corev1.Secret, due renewal, current *pair) (*pair, error) {
