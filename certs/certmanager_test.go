@@ -193,3 +193,25 @@ func TestChangedCABesideTheSameCertificateIsPublished(t *testing.T) {
 	}
 	w.mustTrust(k)
 }
+
+// cert-manager must not take a self-signed pair for one of its own.
+func TestSelfSignedPairSaysWhoMadeIt(t *testing.T) {
+	w := newWorld(t, configurations()...)
+	k := w.replica()
+	said := func() string {
+		s := &corev1.Secret{}
+		if err := w.client.Get(t.Context(), k.secretKey(), s); err != nil {
+			t.Fatal(err)
+		}
+		return s.Annotations[annotationIssuer]
+	}
+	w.turn(k)
+	if got := said(); got != issuerSelf {
+		t.Errorf("the first Secret says %q", got)
+	}
+	w.setSecret(func(s *corev1.Secret) { s.Annotations[annotationIssuer], s.Data = "company", nil })
+	w.turn(k)
+	if got := said(); got != issuerSelf {
+		t.Errorf("a Secret that was cert-manager's says %q", got)
+	}
+}

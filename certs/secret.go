@@ -13,6 +13,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
+// What the Secret of a self-signed pair says to cert-manager, should it be asked
+// to take the Secret over: another issuer than any that it knows, since no
+// object can have this name. It issues its own certificate at once then, and
+// keeps the pair until its renewal otherwise (SecretIssuerAnnotationsMismatch in
+// cert-manager's internal/controller/certificates/policies/checks.go).
+const (
+	annotationIssuer = "cert-manager.io/issuer-name"
+	issuerSelf       = "Sluice (self-signed)"
+)
+
 // ensurePair returns the pair that is to be served, and in self-signed mode
 // puts it into the Secret first where it is missing, unusable or due for
 // renewal. It returns nil where cert-manager has not filled the Secret yet.
@@ -101,9 +111,10 @@ func (k *keeper) renew(ctx context.Context, old *corev1.Secret, due renewal, cur
 	if old == nil {
 		secret := &corev1.Secret{
 			ObjectMeta: metav1.ObjectMeta{
-				Namespace: k.Namespace,
-				Name:      k.SecretName,
-				Labels:    map[string]string{"app.kubernetes.io/managed-by": "sluice"},
+				Namespace:   k.Namespace,
+				Name:        k.SecretName,
+				Labels:      map[string]string{"app.kubernetes.io/managed-by": "sluice"},
+				Annotations: map[string]string{annotationIssuer: issuerSelf},
 			},
 			Type: corev1.SecretTypeTLS,
 			Data: data,
@@ -117,6 +128,7 @@ func (k *keeper) renew(ctx context.Context, old *corev1.Secret, due renewal, cur
 	// changed, and the keys that are read are the same for every type.
 	secret := old.DeepCopy()
 	secret.Data = data
+	metav1.SetMetaDataAnnotation(&secret.ObjectMeta, annotationIssuer, issuerSelf)
 	if err := k.writer.Update(ctx, secret, fieldOwner); err != nil {
 		return nil, fmt.Errorf("updating Secret %s: %w", k.secretKey(), err)
 	}

@@ -47,10 +47,7 @@ func startReplicas(t *testing.T, values map[string]any) *replicas {
 // runReplicas is startReplicas on a control plane that is there.
 func runReplicas(t *testing.T, cp *harness.ControlPlane, values map[string]any) *replicas {
 	t.Helper()
-	values["externalClusters"] = []any{map[string]any{
-		"name": "absent", "namespaces": []any{"default"}, "bootstrapServers": []any{"127.0.0.1:1"},
-	}}
-	in, err := cp.InstallChart(t.Context(), os.Stderr, values)
+	in, err := cp.InstallChart(t.Context(), os.Stderr, withAbsentKafka(values))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,15 +60,38 @@ func runReplicas(t *testing.T, cp *harness.ControlPlane, values map[string]any) 
 		r.ports = append(r.ports, port)
 	}
 	balance(t, in.WebhookPort, r.ports)
-	for _, port := range r.ports {
-		op, err := in.StartOperator(t.Context(), fmt.Sprintf("--webhook-port=%d", port))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(op.Kill)
-		r.operators = append(r.operators, op)
+	for n := range r.ports {
+		r.operators = append(r.operators, r.start(t, n))
 	}
 	return r
+}
+
+func withAbsentKafka(values map[string]any) map[string]any {
+	values["externalClusters"] = []any{map[string]any{
+		"name": "absent", "namespaces": []any{"default"}, "bootstrapServers": []any{"127.0.0.1:1"},
+	}}
+	return values
+}
+
+// start runs the nth replica with the arguments of the chart as it is now.
+func (r *replicas) start(t *testing.T, n int) *harness.Operator {
+	t.Helper()
+	op, err := r.StartOperator(t.Context(), fmt.Sprintf("--webhook-port=%d", r.ports[n]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(op.Kill)
+	return op
+}
+
+// replace stops the nth replica and starts it with the arguments of the chart
+// as it is now.
+func (r *replicas) replace(t *testing.T, n int) {
+	t.Helper()
+	if err := r.operators[n].Stop(); err != nil {
+		t.Fatal(err)
+	}
+	r.operators[n] = r.start(t, n)
 }
 
 // balance forwards connections on a port of loopback to others in turn, as a

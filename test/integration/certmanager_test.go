@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"bytes"
 	"context"
 	"crypto/x509"
 	"encoding/pem"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,8 +28,11 @@ import (
 	"github.com/sluice-kafka/sluice/test/harness"
 )
 
-// withCertManager are values with delays as in shortRotation. cert-manager
-// itself issues for an hour or more.
+// hourly has the delays of shortRotation, and the shortest validity that
+// cert-manager allows (MinimumCertificateDuration of its API).
+var hourly = map[string]any{"propagationDelay": "5s", "retireAfter": "8s", "validity": "1h"}
+
+// withCertManager are values that have cert-manager issue the certificate.
 func withCertManager(issuerRef map[string]any) map[string]any {
 	certManager := map[string]any{"enabled": true}
 	if issuerRef != nil {
@@ -35,7 +40,7 @@ func withCertManager(issuerRef map[string]any) map[string]any {
 	}
 	return map[string]any{
 		"certManager":  certManager,
-		"certificates": map[string]any{"propagationDelay": "5s", "retireAfter": "8s", "validity": "1h"},
+		"certificates": hourly,
 	}
 }
 
@@ -134,21 +139,24 @@ func issued(t *testing.T, c client.Client, secret string) (serial, ca string) {
 }
 
 // servesWhatIsIssued fails the test where the replicas serve another
-// certificate than cert-manager's, or the API server trusts another CA.
+// certificate than cert-manager's, or the API server comes to trust another CA.
+// It waits, since a replica that read the configurations while another was
+// retiring a CA may publish that once more.
 func (r *replicas) servesWhatIsIssued(t *testing.T, served string) (ca string) {
 	t.Helper()
 	serial, ca := issued(t, r.Client, "sluice-serving-cert")
 	if serial != served {
 		t.Errorf("served is certificate %s, cert-manager issued %s", served, serial)
 	}
-	bundles, err := r.bundles(t.Context())
+	var bundles [][]byte
+	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (done bool, err error) {
+		bundles, err = r.bundles(ctx)
+		return !slices.ContainsFunc(bundles, func(b []byte) bool {
+			return strings.TrimSpace(string(b)) != strings.TrimSpace(ca)
+		}), err
+	})
 	if err != nil {
-		t.Fatal(err)
-	}
-	for _, b := range bundles {
-		if strings.TrimSpace(string(b)) != strings.TrimSpace(ca) {
-			t.Errorf("a webhook's bundle is\n%s, the CA\n%s", b, ca)
-		}
+		t.Errorf("waiting for the webhooks' bundles to be the CA: %v; they are\n%s\nthe CA\n%s", err, bytes.Join(bundles, []byte("\n")), ca)
 	}
 	return ca
 }
@@ -236,6 +244,44 @@ func companyCA(t *testing.T, cp *harness.ControlPlane) {
 		}
 	}
 	waitReady(t, cp, company, client.ObjectKey{Name: "company"})
+}
+
+// An upgrade that changes who issues the certificate passes through a time when
+// replicas of both modes share the Secret; they agree throughout.
+func TestCertManagerTakesOverAndHandsBack(t *testing.T) {
+	cp := certManagerControlPlane(t)
+	r := runReplicas(t, cp, map[string]any{"certificates": hourly})
+	own := r.settled(t, "")
+
+	if err := r.Upgrade(t.Context(), os.Stderr, withAbsentKafka(withCertManager(nil))); err != nil {
+		t.Fatal(err)
+	}
+	r.replace(t, 0)
+	waitReady(t, cp, &certmanagerv1.Certificate{}, servingCert)
+	taken := r.settled(t, own)
+	r.servesWhatIsIssued(t, taken)
+	r.replace(t, 1)
+	if got := r.settled(t, ""); got != taken {
+		t.Errorf("the second replica of cert-manager's mode changed the certificate from %s to %s", taken, got)
+	}
+
+	if err := r.Upgrade(t.Context(), os.Stderr, withAbsentKafka(map[string]any{"certificates": hourly})); err != nil {
+		t.Fatal(err)
+	}
+	for n := range r.ports {
+		r.replace(t, n)
+	}
+	if got := r.settled(t, ""); got != taken {
+		t.Errorf("handing back changed a good certificate from %s to %s", taken, got)
+	}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: harness.Namespace, Name: "sluice-serving-cert"}}
+	if err := r.Client.Delete(t.Context(), secret); err != nil {
+		t.Fatal(err)
+	}
+	r.servesWhatIsIssued(t, r.settled(t, taken))
+	if logs := r.logs(t); strings.Contains(logs, "forbidden") {
+		t.Errorf("the chart's roles lack something:\n%s", logs)
+	}
 }
 
 // An operator that comes before cert-manager is not ready, says what it waits
