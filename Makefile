@@ -102,7 +102,7 @@ test-integration: $(HELM) $(GOTESTSUM) build ## Run the tests on a real API serv
 	$(GOTESTSUM) --format testname --format-hide-empty-pkg -- -p 1 -timeout 30m ./test/...
 
 .PHONY: test
-test: test-unit test-integration test-examples demo ## Run what CI runs: all tests, the examples, the demo
+test: test-unit test-integration test-examples demo demo-embedded ## Run what CI runs: all tests, the examples, the demo
 
 .PHONY: test-examples
 DIR ?= examples
@@ -112,6 +112,11 @@ test-examples: $(HELM) build ## Apply every manifest of DIR to a real API server
 .PHONY: demo
 demo: $(HELM) build ## Show the main job on embedded parts; KEEP=1 leaves it running
 	@go run ./test/demo
+
+# What a newcomer without Java sees.
+.PHONY: demo-embedded
+demo-embedded: $(HELM) build
+	@DEMO_KAFKA=embedded go run ./test/demo
 
 .PHONY: fuzz
 FUZZTIME ?= 60s
