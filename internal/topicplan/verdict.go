@@ -52,6 +52,8 @@ type Verdict struct {
 	Action Action
 	// Reason is for the log.
 	Reason string
+	// Keeps tells that a Release keeps a topic that its owner may think deleted.
+	Keeps bool
 	// Problem of a Refuse.
 	Problem Problem
 }
@@ -94,6 +96,8 @@ func judgeDeletion(s Subject) (Verdict, bool) {
 		return Verdict{Action: Release, Reason: "it is deleted and unmanaged"}, true
 	case Retained(s.Topic):
 		return Verdict{Action: Release, Reason: "it is deleted and its topic is retained"}, true
+	case Internal(ClaimedName(s.Topic)):
+		return Verdict{Action: Release, Reason: "it is deleted and its topic is Kafka's own", Keeps: true}, true
 	case claimed && manager.Resource != keyOf(s.Topic):
 		return Verdict{Action: Release, Reason: fmt.Sprintf("it is deleted and its topic is managed by %s", manager.Resource)}, true
 	default:
