@@ -59,10 +59,10 @@ func (p *pass) settle(ctx context.Context) {
 		case topicplan.Delete:
 			continue
 		case topicplan.Reconcile:
-			p.index.manages(w.name, w.topic.UID)
 			var problems []topicplan.Problem
 			if w.wanted, problems = topicplan.WantedOf(w.topic.Spec); len(problems) == 0 {
 				w.wanted.Internal = topicplan.Internal(w.name)
+				p.index.manages(w.name, w.topic.UID)
 				continue
 			}
 			w.failed = true

@@ -88,6 +88,53 @@ func TestKafkasOwnTopicsOutliveTheirResources(t *testing.T) {
 	}
 }
 
+func TestAResourceThatNeverManagedItsTopicLeavesIt(t *testing.T) {
+	finalizer := func(kt *kafkav1.KafkaTopic) { kt.Finalizers = []string{kafkav1.FinalizerTopic} }
+	for name, edit := range map[string]func(*kafkav1.KafkaTopic){
+		"paused since it was made":            annotation(kafkav1.AnnotationPauseReconciliation, "true"),
+		"never valid":                         partitions(0),
+		"deleted before it was first seen":    func(*kafkav1.KafkaTopic) {},
+		"unmanaged, then managed and deleted": annotation(kafkav1.AnnotationManaged, "false"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			e.kafka.SetTopic("orders", fake.Topic{Partitions: 1, Replicas: 1})
+			if err := e.kube.Create(e.ctx, aTopic("orders", finalizer, edit)); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.HasPrefix(name, "deleted before") {
+				e.sync()
+				e.turn()
+				e.change("orders", func(kt *kafkav1.KafkaTopic) { delete(kt.Annotations, kafkav1.AnnotationManaged) })
+			}
+			e.delete("orders")
+			e.turn()
+			if _, kept := e.kafka.Topics()["orders"]; !kept || e.exists("orders") {
+				t.Errorf("topic kept %v, the resource still exists %v", kept, e.exists("orders"))
+			}
+		})
+	}
+}
+
+func TestATopicMadeBeforeACrashGoesWithItsResource(t *testing.T) {
+	e := newEnv(t)
+	e.create(aTopic("orders"))
+	e.failWrite = func(write string) error {
+		if strings.HasPrefix(write, "status") {
+			return errOutage
+		}
+		return nil
+	}
+	e.dieTurning()
+	e.failWrite = nil
+	e.restart()
+	e.delete("orders")
+	e.turn()
+	if len(e.kafka.Topics()) > 0 || e.exists("orders") {
+		t.Error("the topic that was created for the resource outlived it")
+	}
+}
+
 func TestADeletionPolicyThatIsNotUnderstoodKeepsTheTopic(t *testing.T) {
 	for policy, wantKept := range map[string]bool{
 		"retain": true, "Retain": true, " retain ": true, "retian": true, "keep": true, "delete": false, "Delete": false, "": false,
