@@ -64,9 +64,6 @@ func (p *pass) releaseFinalizers(ctx context.Context) {
 func (p *pass) writeStatuses(ctx context.Context) {
 	var works []*work
 	for _, w := range p.works {
-		if w.status != nil && p.prunes.Load() {
-			w.status.Partitions, w.status.Replicas = w.topic.Status.Partitions, w.topic.Status.Replicas
-		}
 		if w.status != nil && !topicplan.SameStatus(w.topic.Status, *w.status) {
 			works = append(works, w)
 		}
@@ -88,9 +85,6 @@ func (p *pass) write(ctx context.Context, works []*work, kind string, patchOf fu
 		p.c.opts.Metrics.KubernetesWrite(p.cluster.Name, kind, p.c.opts.Clock.Since(start), err)
 		p.heart.Beat()
 		if err == nil {
-			if status && w.status.Partitions != 0 && answer.Status.Partitions == 0 {
-				p.prunes.Store(true)
-			}
 			p.index.wrote(answer)
 			w.topic = answer
 			return
