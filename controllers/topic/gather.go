@@ -18,6 +18,8 @@ type pass struct {
 	now   time.Time
 	works []*work
 	heart *batch.Heartbeat
+	// kept are the optional status fields that may be written.
+	kept topicplan.Kept
 	// aborted tells that Kafka does not answer: no further call is made.
 	aborted bool
 }
@@ -93,7 +95,7 @@ func (w *work) postpone(err error) {
 
 // newPass takes the snapshot that everything in the batch is decided from.
 func (l *loop) newPass(keys []key, priorities []batch.Priority, heart *batch.Heartbeat) *pass {
-	p := &pass{loop: l, now: l.c.opts.Clock.Now(), heart: heart}
+	p := &pass{loop: l, now: l.c.opts.Clock.Now(), heart: heart, kept: l.c.schema.kept()}
 	urgency := make(map[key]batch.Priority, len(priorities))
 	for i, priority := range priorities {
 		urgency[keys[i]] = priority

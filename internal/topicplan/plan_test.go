@@ -163,7 +163,7 @@ func TestStatusesKeepTimesUntilSomethingChanges(t *testing.T) {
 		t.Errorf("an unchanged status differs: %s", diff)
 	}
 	broken := ReadyStatus(kt, Observed{}, []Problem{{"KafkaError", "first"}, {"NotSupported", "second"}}, warning, now.Add(time.Hour))
-	if SameStatus(kt.Status, broken) {
+	if SameStatus(kt.Status, broken, Kept{}) {
 		t.Error("a new problem went unseen")
 	}
 	main := broken.Conditions[0]
