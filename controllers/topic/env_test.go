@@ -36,23 +36,23 @@ type env struct {
 	ctx   context.Context
 	clock *testingclock.FakeClock
 	kube  client.Client
-	kafka *fake.Admin
-	c     *Controller
-	loop  *loop
-	other *loop
+	// served is the schema that the API server publishes, and follows.
+	served *served
+	kafka  *fake.Admin
+	c      *Controller
+	loop   *loop
+	other  *loop
 
 	mu     sync.Mutex
 	writes []string
 	events []string
 	// failWrite, if set, may fail a write, named as in writes.
 	failWrite func(write string) error
-	// prunes tells that the API server's schema lacks what Strimzi's lacks.
-	prunes bool
 }
 
 func newEnv(t *testing.T, change ...func(*Options)) *env {
 	t.Helper()
-	e := &env{t: t, clock: testingclock.NewFakeClock(start), kafka: fake.NewAdmin()}
+	e := &env{t: t, clock: testingclock.NewFakeClock(start), kafka: fake.NewAdmin(), served: newServed("partitions", "replicas")}
 	e.ctx = logr.NewContext(t.Context(), testr.New(t))
 	scheme := runtime.NewScheme()
 	if err := kafkav1.AddToScheme(scheme); err != nil {
@@ -70,12 +70,10 @@ func newEnv(t *testing.T, change ...func(*Options)) *env {
 				if err := e.record(sub + " " + o.GetName()); err != nil {
 					return err
 				}
-				err := c.SubResource(sub).Patch(ctx, o, p, opts...)
-				if kt, ok := o.(*kafkav1.KafkaTopic); ok && err == nil && e.prunes {
-					kt.Status.Partitions, kt.Status.Replicas = 0, 0
-					err = c.SubResource(sub).Update(ctx, kt)
+				if err := c.SubResource(sub).Patch(ctx, o, p, opts...); err != nil {
+					return err
 				}
-				return err
+				return e.served.prune(ctx, c, o.(*kafkav1.KafkaTopic))
 			},
 		}).Build()
 	opts := Options{
@@ -89,12 +87,13 @@ func newEnv(t *testing.T, change ...func(*Options)) *env {
 	for _, f := range change {
 		f(&opts)
 	}
-	c, err := newController(e.kube, e, opts, func(Cluster) (Admin, error) { return e.kafka, nil })
+	c, err := newController(e.kube, e, e.served, opts, func(Cluster) (Admin, error) { return e.kafka, nil })
 	if err != nil {
 		t.Fatal(err)
 	}
 	e.c, e.loop, e.other = c, c.loops[0], c.loops[1]
 	e.loop.admin, e.other.admin = e.kafka, fake.NewAdmin()
+	c.schema.look(e.ctx)
 	return e
 }
 
@@ -330,11 +329,12 @@ func (e *env) dieTurning() {
 // restart replaces the controller by one that knows nothing.
 func (e *env) restart() {
 	e.t.Helper()
-	c, err := newController(e.kube, e, e.c.opts, func(Cluster) (Admin, error) { return e.kafka, nil })
+	c, err := newController(e.kube, e, e.served, e.c.opts, func(Cluster) (Admin, error) { return e.kafka, nil })
 	if err != nil {
 		e.t.Fatal(err)
 	}
 	e.c, e.loop, e.other = c, c.loops[0], c.loops[1]
 	e.loop.admin, e.other.admin = e.kafka, fake.NewAdmin()
+	c.schema.look(e.ctx)
 	e.sync()
 }

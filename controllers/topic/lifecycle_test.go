@@ -49,23 +49,6 @@ func TestSecondLookAtABatchMakesTwoCallsAndWritesNothing(t *testing.T) {
 	}
 }
 
-func TestSecondLookWritesNothingWhereTheSchemaDropsFields(t *testing.T) {
-	e := newEnv(t)
-	e.prunes = true
-	e.create(aTopic("orders", partitions(2)), aTopic("bills", partitions(2)))
-	e.turn()
-	e.wantReady("orders", "bills")
-	e.takeWrites()
-	e.clock.Step(time.Hour)
-	e.resync()
-	if w := e.takeWrites(); len(w) > 0 {
-		t.Errorf("writes: %v, want none", w)
-	}
-	e.change("orders", partitions(3))
-	e.turn()
-	e.wantReady("orders")
-}
-
 func TestAWholeBatchCostsOneCallOfEachKind(t *testing.T) {
 	e := newEnv(t)
 	for i := range 20 {

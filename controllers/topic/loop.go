@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -26,10 +25,6 @@ type loop struct {
 	memories *memories
 	outage   outage
 	hearts   []*batch.Heartbeat
-	// prunes tells that the installed schema of KafkaTopic drops what Strimzi's
-	// status does not have. Until the next start it is not written again, or
-	// every look would write every status.
-	prunes atomic.Bool
 }
 
 func newLoop(c *Controller, cluster Cluster, newAdmin func(Cluster) (Admin, error)) *loop {

@@ -88,6 +88,26 @@ func TestDecide(t *testing.T) {
 				Writes: Writes{"retention.ms": {Value: "1", At: now.Add(-time.Second)}},
 			},
 		},
+		"nor may it where it is not wanted any longer": {
+			wanted: wants(nil), seen: seenWith(nil),
+			memory: Memory{Writes: Writes{"retention.ms": {Value: "1", At: now.Add(-BeliefTime + 1)}}},
+			want: Plan{
+				Stale:  "option retention.ms was written a moment ago",
+				Writes: Writes{"retention.ms": {Value: "1", At: now.Add(-BeliefTime + 1)}},
+			},
+		},
+		"nor a removal of what is wanted again": {
+			wanted: wants(map[string]string{"retention.ms": "2"}), seen: seenWith(map[string]Option{"retention.ms": long("2", true)}),
+			memory: Memory{Writes: Writes{"retention.ms": {Delete: true, At: now}}},
+			want: Plan{
+				Stale:  "option retention.ms was written a moment ago",
+				Writes: Writes{"retention.ms": {Delete: true, At: now}},
+			},
+		},
+		"a removal that shows is done": {
+			wanted: wants(nil), seen: seenWith(map[string]Option{"retention.ms": long("2", false)}),
+			memory: Memory{Writes: Writes{"retention.ms": {Delete: true, At: now}}},
+		},
 		"an option that Kafka made something else of is warned of": {
 			wanted: wants(map[string]string{"retention.ms": "1"}), seen: seenWith(map[string]Option{"retention.ms": long("2", true)}),
 			memory:       Memory{Writes: Writes{"retention.ms": {Value: "1", At: now.Add(-time.Minute)}}},
@@ -104,6 +124,9 @@ func TestDecide(t *testing.T) {
 			memory:       Memory{Writes: Writes{"retention.ms": {Delete: true, At: now.Add(-time.Minute)}}},
 			want:         Plan{Writes: Writes{"retention.ms": {Delete: true, At: now.Add(-time.Minute), Checked: true, Left: "2"}}},
 			wantWarnings: []string{"retention.ms"},
+		},
+		"an old write that is not wanted any longer is forgotten": {
+			wanted: wants(nil), seen: seenWith(nil), memory: Memory{Writes: Writes{"retention.ms": {Value: "1", At: now.Add(-BeliefTime)}}},
 		},
 		"a write that shows is forgotten": {
 			wanted: wants(map[string]string{"retention.ms": "1"}), seen: seenWith(map[string]Option{"retention.ms": long("1", true)}),
@@ -175,8 +198,16 @@ func TestStatusesKeepTimesUntilSomethingChanges(t *testing.T) {
 		t.Errorf("an unchanged status differs: %s", diff)
 	}
 	broken := ReadyStatus(kt, Observed{}, []Problem{{"KafkaError", "first"}, {"NotSupported", "second"}}, warning, now.Add(time.Hour))
-	if SameStatus(kt.Status, broken) {
+	if SameStatus(kt.Status, broken, Kept{}) {
 		t.Error("a new problem went unseen")
+	}
+	more := kt.Status
+	more.Partitions, more.Replicas = 2, 2
+	if !SameStatus(kt.Status, more, Kept{}) {
+		t.Error("fields that are not kept were compared")
+	}
+	if SameStatus(kt.Status, more, Kept{Partitions: true}) || SameStatus(kt.Status, more, Kept{Replicas: true}) {
+		t.Error("fields that are kept were not compared")
 	}
 	main := broken.Conditions[0]
 	if main.Reason != "KafkaError" || main.Message != "first; second" || main.LastTransitionTime != "2026-03-01T13:00:00Z" {

@@ -91,7 +91,11 @@ func (a *Admin) DescribeTopicConfigs(ctx context.Context, names []string) (map[s
 			"retention.ms": {Value: "604800000", Type: kafka.ConfigTypeLong},
 			"preallocate":  {Value: "false", Type: kafka.ConfigTypeBoolean},
 		}}
-		for option, value := range t.Config {
+		config := t.Config
+		if shown, ok := a.ShownConfigs[name]; ok {
+			config = shown
+		}
+		for option, value := range config {
 			c.Entries[option] = kafka.ConfigEntry{Value: value, Type: types[option], Dynamic: true}
 		}
 		answer[name] = c
