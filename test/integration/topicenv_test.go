@@ -176,7 +176,7 @@ func (e *topicEnv) waitTopics(n int, good func(*apiv1.KafkaTopic) bool) {
 	e.Helper()
 	var last *apiv1.KafkaTopic
 	bad := 0
-	err := wait.PollUntilContextTimeout(e.Context(), 200*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(e.Context(), 500*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
 		var list apiv1.KafkaTopicList
 		if err := e.kube.List(ctx, &list, client.InNamespace(e.namespace)); err != nil {
 			return false, err
@@ -198,7 +198,7 @@ func (e *topicEnv) waitTopics(n int, good func(*apiv1.KafkaTopic) bool) {
 func (e *topicEnv) waitMetric(family string, least float64, labels ...string) {
 	e.Helper()
 	last := 0.0
-	err := wait.PollUntilContextTimeout(e.Context(), 50*time.Millisecond, patience, true, func(context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(e.Context(), 100*time.Millisecond, patience, true, func(context.Context) (bool, error) {
 		last = e.metrics().sum(family, labels...)
 		return last >= least, nil
 	})
@@ -254,7 +254,9 @@ func (r reading) calls(before reading) string {
 			parts = append(parts, fmt.Sprintf("%s %v", api, n))
 		}
 	}
-	since := func(family string, labels ...string) float64 { return r.sum(family, labels...) - before.sum(family, labels...) }
+	since := func(family string, labels ...string) float64 {
+		return r.sum(family, labels...) - before.sum(family, labels...)
+	}
 	return fmt.Sprintf("%v batches, %v Admin calls (%s), %v writes to Kubernetes of which %v failed",
 		since(metricBatches), since(metricAdminCalls), strings.Join(parts, ", "), since(metricWrites), since(metricWrites, "result=failed"))
 }
