@@ -58,7 +58,7 @@ func newEnv(t *testing.T, change ...func(*Options)) *env {
 	if err := kafkav1.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	e.kube = fakeclient.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&kafkav1.KafkaTopic{}).
+	e.kube = fakeclient.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&kafkav1.KafkaTopic{}).WithReturnManagedFields().
 		WithInterceptorFuncs(interceptor.Funcs{
 			Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
 				if err := e.record("finalizer " + o.GetName()); err != nil {

@@ -79,6 +79,15 @@ type next struct {
 
 func (w *work) key() key { return keyOf(w.topic) }
 
+// managedID is the ID of the topic that the resource manages, empty if that is
+// not known. An own creation may not have found its way into the status yet.
+func (w *work) managedID() string {
+	if w.memory.ID != "" && !w.memory.Deleted {
+		return w.memory.ID
+	}
+	return w.topic.Status.TopicID
+}
+
 // leave ends the steps for a key; nothing is wrong.
 func (w *work) leave(why string) { w.next.out, w.next.why = true, why }
 

@@ -24,9 +24,10 @@ const BeliefTime = 30 * time.Second
 type Memory struct {
 	// At is when the last creation, growth or deletion succeeded.
 	At time.Time
-	// Deleted tells that it was a deletion, of DeletedID where that was known.
-	Deleted   bool
-	DeletedID string
+	// Deleted tells that it was a deletion.
+	Deleted bool
+	// ID of the topic that was created, grown or deleted, where that is known.
+	ID string
 	// Partitions is how many partitions the topic has had since.
 	Partitions int32
 	// GrowthRefused is the number of partitions that was seen when Kafka refused
@@ -90,11 +91,13 @@ func staleness(seen *Seen, m Memory, now time.Time) string {
 	}
 	switch {
 	case m.Deleted:
-		if seen != nil && (m.DeletedID == "" || m.DeletedID == seen.ID) {
+		if seen != nil && (m.ID == "" || m.ID == seen.ID) {
 			return "the topic was deleted but is still shown"
 		}
 	case seen == nil:
 		return "the topic was created but is not shown yet"
+	case m.ID != "" && m.ID != seen.ID:
+		return "the topic is shown as it was before it was created"
 	case seen.Partitions < m.Partitions:
 		return fmt.Sprintf("the topic has %d partitions but %d are shown", m.Partitions, seen.Partitions)
 	}

@@ -76,6 +76,9 @@ func Decide(w Wanted, seen *Seen, m Memory, now time.Time) Plan {
 	if why := staleness(seen, m, now); why != "" {
 		return Plan{Stale: why, Writes: m.Writes}
 	}
+	if seen == nil && w.Internal {
+		return Plan{Problems: []Problem{internalAbsent()}}
+	}
 	if seen == nil {
 		return Plan{Create: true, Warnings: throttleWarnings(w)}
 	}
@@ -93,7 +96,7 @@ func Decide(w Wanted, seen *Seen, m Memory, now time.Time) Plan {
 func decideConfig(p *Plan, w Wanted, seen *Seen, m Memory) {
 	names := slices.Collect(maps.Keys(w.Config))
 	for name, o := range seen.Options {
-		if _, ok := w.Config[name]; !ok && o.Dynamic && !moverOwned(name) {
+		if _, ok := w.Config[name]; !ok && o.Dynamic && !moverOwned(name) && !w.Internal {
 			names = append(names, name)
 		}
 	}
@@ -163,6 +166,8 @@ func decidePartitions(p *Plan, w Wanted, seen *Seen, m Memory) {
 		p.Problems = append(p.Problems, Problem{kafkav1.ReasonNotSupported, fmt.Sprintf(
 			"spec.partitions: Kafka cannot take partitions away, and the topic has %d. Set it to %d or more, not %d",
 			seen.Partitions, seen.Partitions, w.Partitions)})
+	case w.Internal:
+		p.Problems = append(p.Problems, internalGrowth(seen.Partitions, w.Partitions))
 	case m.GrowthRefused == seen.Partitions && m.GrowthError != "":
 		p.Problems = append(p.Problems, Problem{kafkav1.ReasonKafkaError, m.GrowthError})
 	default:

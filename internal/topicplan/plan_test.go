@@ -144,11 +144,23 @@ func TestDecide(t *testing.T) {
 			want: Plan{Stale: "the topic has 5 partitions but 3 are shown"},
 		},
 		"a deleted topic that is still shown is not believed": {
-			wanted: wants(nil), seen: seenWith(nil), memory: Memory{At: now, Deleted: true, DeletedID: "id"},
+			wanted: wants(nil), seen: seenWith(nil), memory: Memory{At: now, Deleted: true, ID: "id"},
 			want: Plan{Stale: "the topic was deleted but is still shown"},
 		},
+		"a created topic is not mistaken for the one before it": {
+			wanted: wants(nil), seen: seenWith(nil), memory: Memory{At: now, ID: "new", Partitions: 3},
+			want: Plan{Stale: "the topic is shown as it was before it was created"},
+		},
+		"a topic of Kafka's own is not created": {
+			wanted: Wanted{Partitions: 3, Replicas: BrokerDefault, Internal: true}, wantProblems: []string{"Kafka creates it"},
+		},
+		"a topic of Kafka's own is not grown, and keeps what Kafka set": {
+			wanted:       Wanted{Partitions: 5, Replicas: BrokerDefault, Internal: true},
+			seen:         seenWith(map[string]Option{"cleanup.policy": {Value: "compact", Kind: List, Dynamic: true}}),
+			wantProblems: []string{"Kafka's own"},
+		},
 		"another topic of a deleted one's name is believed": {
-			wanted: wants(nil), seen: seenWith(nil), memory: Memory{At: now, Deleted: true, DeletedID: "old"},
+			wanted: wants(nil), seen: seenWith(nil), memory: Memory{At: now, Deleted: true, ID: "old"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

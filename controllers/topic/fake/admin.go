@@ -132,6 +132,7 @@ var (
 	ErrUnknownTopic      = answer(3, "UNKNOWN_TOPIC_OR_PARTITION")
 	ErrInvalidTopic      = answer(17, "INVALID_TOPIC_EXCEPTION")
 	ErrNotAuthorized     = answer(29, "TOPIC_AUTHORIZATION_FAILED")
+	ErrUnknownTopicID    = answer(100, "UNKNOWN_TOPIC_ID")
 	ErrTopicExists       = answer(36, "TOPIC_ALREADY_EXISTS")
 	ErrInvalidPartitions = answer(37, "INVALID_PARTITIONS")
 	ErrInvalidConfig     = answer(40, "INVALID_CONFIG")
