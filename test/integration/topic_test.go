@@ -26,11 +26,11 @@ func TestTopics(t *testing.T) {
 		{name: "crash", run: topicsThroughCrashes},
 		{name: "schema", run: topicsUnderALesserSchema},
 	}
-	names := make([]string, len(tests))
-	for i, test := range tests {
-		names[i] = test.name
+	var namespaces []any
+	for _, test := range tests {
+		namespaces = append(namespaces, test.name)
 	}
-	in, cluster := topicParts(t, names...)
+	in, cluster := topicParts(t, namespaces...)
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) { test.run(newTopicEnv(t, in, cluster, test.name, test.labels)) })
 	}

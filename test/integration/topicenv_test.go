@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -34,9 +35,12 @@ const (
 	metricWrites     = "sluice_topic_kubernetes_write_duration_seconds"
 )
 
+// topicCluster is the name of the Kafka in the chart's table of clusters.
+const topicCluster = "east"
+
 // topicEnv is the installed operator between a real API server and a real
-// Kafka, which tests share. Each has a namespace and, by the same name, an entry
-// in the chart's table of clusters, so that it reads metrics of its own.
+// Kafka, which tests share. Each test has a namespace, and runs operators of its
+// own, whose metrics tell of nothing else.
 type topicEnv struct {
 	*testing.T
 	namespace string
@@ -48,14 +52,11 @@ type topicEnv struct {
 }
 
 // topicParts starts the API server with the chart in it, and Kafka; no operator
-// runs yet. Each name becomes a cluster of the chart's table.
-func topicParts(t *testing.T, names ...string) (*harness.Installation, *testkafka.Cluster) {
+// runs yet.
+func topicParts(t *testing.T, namespaces ...any) (*harness.Installation, *testkafka.Cluster) {
 	t.Helper()
 	cluster := kafkatest.Start(t, testkafka.Options{Heap: "512m"})
-	var table []any
-	for _, name := range names {
-		table = append(table, map[string]any{"name": name, "namespaces": []any{name}, "bootstrapServers": cluster.Bootstrap()})
-	}
+	table := []any{map[string]any{"name": topicCluster, "namespaces": namespaces, "bootstrapServers": cluster.Bootstrap()}}
 	in, err := controlPlane(t, harness.ControlPlaneOptions{}).InstallChart(t.Context(), os.Stderr, map[string]any{"externalClusters": table})
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +81,31 @@ func newTopicEnv(t *testing.T, in *harness.Installation, cluster *testkafka.Clus
 	}
 	t.Cleanup(raw.Close)
 	e.admin = kadm.NewClient(raw)
+	t.Cleanup(e.leaveNothing)
 	return e
+}
+
+// leaveNothing takes away the resources of this test, for the next operator
+// looks at whatever there is. No operator runs by then.
+func (e *topicEnv) leaveNothing() {
+	ctx := context.WithoutCancel(e.Context())
+	var list apiv1.KafkaTopicList
+	if err := e.kube.List(ctx, &list, client.InNamespace(e.namespace)); err != nil {
+		e.Error(err)
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(16)
+	for _, kt := range list.Items {
+		g.Go(func() error {
+			if err := e.kube.Patch(ctx, &kt, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))); err != nil {
+				return err
+			}
+			return e.kube.Delete(ctx, &kt)
+		})
+	}
+	if err := g.Wait(); err != nil {
+		e.Error(err)
+	}
 }
 
 // start runs the operator until stop, kill or the test's end.
@@ -155,7 +180,7 @@ func (e *topicEnv) topic(i int, spec apiv1.KafkaTopicSpec) *apiv1.KafkaTopic {
 		spec.TopicName = &inKafka
 	}
 	return &apiv1.KafkaTopic{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: e.namespace, Labels: map[string]string{apiv1.LabelCluster: e.namespace}},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: e.namespace, Labels: map[string]string{apiv1.LabelCluster: topicCluster}},
 		Spec:       spec,
 	}
 }
@@ -194,7 +219,7 @@ func (e *topicEnv) waitTopics(n int, good func(*apiv1.KafkaTopic) bool) {
 	}
 }
 
-// waitMetric waits until a metric of this test's cluster reaches a value.
+// waitMetric waits until a metric reaches a value.
 func (e *topicEnv) waitMetric(family string, least float64, labels ...string) {
 	e.Helper()
 	last := 0.0
@@ -207,11 +232,8 @@ func (e *topicEnv) waitMetric(family string, least float64, labels ...string) {
 	}
 }
 
-// reading is one reading of the metrics of a test's cluster.
-type reading struct {
-	harness.Metrics
-	cluster string
-}
+// reading is one reading of an operator's metrics.
+type reading struct{ harness.Metrics }
 
 func (e *topicEnv) metrics() reading {
 	e.Helper()
@@ -219,11 +241,11 @@ func (e *topicEnv) metrics() reading {
 	if err != nil {
 		e.Fatal(err)
 	}
-	return reading{m, e.namespace}
+	return reading{m}
 }
 
 func (r reading) sum(family string, labels ...string) float64 {
-	return r.Sum(family, append(labels, "cluster="+r.cluster)...)
+	return r.Sum(family, append(labels, "cluster="+topicCluster)...)
 }
 
 // settled reads the metrics between two batches: two readings agree.

@@ -74,7 +74,7 @@ func topicsBeforeKafka(e *topicEnv) {
 	e.eventually(func(context.Context) (bool, error) {
 		for _, s := range e.metrics().Metrics["sluice_topic_cluster_reachable"].GetMetric() {
 			for _, l := range s.Label {
-				told = told || l.GetValue() == e.namespace && s.GetGauge().GetValue() == 0
+				told = told || l.GetValue() == topicCluster && s.GetGauge().GetValue() == 0
 			}
 		}
 		return told, nil
@@ -131,7 +131,7 @@ func topicsThroughCrashes(e *topicEnv) {
 	ids := e.details()
 	e.waitTopics(n, isReady)
 	third := e.settled()
-	e.Logf("killed with %d finalizers, then with %d ready; in the end: %s", marked, ready, third.calls(reading{cluster: e.namespace}))
+	e.Logf("killed with %d finalizers, then with %d ready; in the end: %s", marked, ready, third.calls(reading{}))
 	if got := third.sum(metricWrites, "kind=finalizer"); got != 0 {
 		e.Errorf("%v finalizers written again", got)
 	}
