@@ -49,6 +49,9 @@ type Decision struct {
 	Reason string
 }
 
+// Writes tells whether anything is to be written.
+func (d Decision) Writes() bool { return d.Action != Wait || len(d.Records) > 0 }
+
 // Decide decides on one cluster. At most one pod is to be restarted, and a ready
 // one only while nothing else is going on: its creator must have seen the latest
 // resources and have no pod of its own to replace, and all other pods must be

@@ -178,8 +178,3 @@ func cut(text string, most int) string {
 	const sign = "…"
 	return strings.ToValidUTF8(text[:most-len(sign)], "") + sign
 }
-
-// Settled tells whether nothing is to be written or told.
-func (d Decision) Settled() bool {
-	return d.Action == Wait && len(d.Records) == 0 && len(d.Notes) == 0
-}
