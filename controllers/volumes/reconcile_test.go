@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -152,6 +153,47 @@ func TestOneBrokenEntryLeavesTheOthersTheirTurn(t *testing.T) {
 	}
 	if len(seen.Pods) != 3 || seen.Pods[0].Entry != nil || seen.Pods[0].Live == nil || seen.Pods[1].Entry != nil || seen.Pods[2].Entry == nil {
 		t.Errorf("pods %+v", seen.Pods)
+	}
+}
+
+func TestWorkersOfConnectAndMirrorMaker2AreGathered(t *testing.T) {
+	annotations := map[string]string{kafkav1.AnnotationPodTemplatedVolumes: `[{name: creds, secret: {secretName: "creds-{nodeId}"}}]`}
+	tests := map[string]struct {
+		component, kind, pod string
+		owner                client.Object
+	}{
+		"Connect": {kafkav1.ComponentKafkaConnect, kafkav1.KindKafkaConnect, "w-connect-0",
+			&kafkav1.KafkaConnect{ObjectMeta: metav1.ObjectMeta{Namespace: "kafka", Name: "w", Annotations: annotations}}},
+		"MirrorMaker 2": {kafkav1.ComponentMirrorMaker2, kafkav1.KindKafkaMirrorMaker2, "w-mirrormaker2-0",
+			&kafkav1.KafkaMirrorMaker2{ObjectMeta: metav1.ObjectMeta{Namespace: "kafka", Name: "w", Annotations: annotations}}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			labels := map[string]any{kafkav1.LabelComponentType: tc.component, kafkav1.LabelCluster: "w", kafkav1.LabelPodName: tc.pod}
+			worker := entry(tc.pod)
+			worker["metadata"].(map[string]any)["labels"] = labels
+			objects := cluster(ready("c-brokers-0", "old"), ready("c-brokers-1", "old"))
+			set := objects[3].DeepCopyObject().(*unstructured.Unstructured)
+			set.SetName("w")
+			set.SetUID("the-workers")
+			set.SetLabels(map[string]string{kafkav1.LabelCluster: "w", kafkav1.LabelKind: tc.kind})
+			if err := unstructured.SetNestedSlice(set.Object, []any{worker}, "spec", "pods"); err != nil {
+				t.Fatal(err)
+			}
+			pod := ready(tc.pod, "old")
+			pod.Labels = map[string]string{}
+			for k, v := range labels {
+				pod.Labels[k] = v.(string)
+			}
+			pod.OwnerReferences[0].UID = "the-workers"
+			e := newEnv(t, append(objects, tc.owner, set, pod)...)
+			if _, err := e.Reconcile(t.Context(), key{component: tc.component, namespace: "kafka", name: "w"}); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff([]string{"patch " + tc.kind + " w", "patch Pod " + tc.pod}, e.writes); diff != "" {
+				t.Errorf("writes (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

@@ -272,6 +272,11 @@ func TestRecords(t *testing.T) {
 		"one that is not needed any more is struck out": {
 			cluster(right(0)).remember(kafkaC, began("c-brokers-0")), none,
 		},
+		"one for a list that does not apply to the pod any more is struck out": {
+			cluster(wrong(0, successor)).remember(kafkaC, began("c-brokers-0")).edit(func(c *Cluster) {
+				annotate(c.Pools["brokers"], apiv1.AnnotationPodTemplatedVolumes, list)
+			}).edit(rollPool("false")), none,
+		},
 		"one that is under way stays": {
 			cluster(wrong(0, asked)).remember(kafkaC, began("c-brokers-0")), nil,
 		},
