@@ -1,5 +1,5 @@
 # Two commands do everything on a fresh machine: `make demo` and `make test`.
-# What is slow to build (tools, the control plane, Kafka's jars) is cached
+# What is slow to build (tools, the control plane, cert-manager, Kafka's jars) is cached
 # outside the tree, in $(CACHE), keyed by version.
 
 SHELL := /bin/bash
@@ -96,8 +96,13 @@ test-unit: ## Run the tests that need only Go
 	go test $(UNIT)
 
 .PHONY: test-integration
+<<<<<<< HEAD
+test-integration: $(HELM) build ## Run the tests on a real API server and a real Kafka
+	go run ./test/harness/assets etcd kube-apiserver kube-controller-manager cert-manager
+=======
 test-integration: $(HELM) $(GOTESTSUM) build ## Run the tests on a real API server and a real Kafka
 	go run ./test/harness/assets etcd kube-apiserver kube-controller-manager
+>>>>>>> main
 	go run ./test/kafka/fetch
 	$(GOTESTSUM) --format testname --format-hide-empty-pkg -- -p 1 -timeout 30m ./test/...
 
