@@ -13,9 +13,9 @@ import (
 	"github.com/sluice-kafka/sluice/test/harness"
 )
 
-// prune takes the field templatedVolumes out of a schema and all below it, and
+// dropTemplatedVolumes takes the field templatedVolumes out of a schema and all below it, and
 // what would keep it all the same. It returns how often it stood there.
-func prune(schema map[string]any) int {
+func dropTemplatedVolumes(schema map[string]any) int {
 	n := 0
 	if properties, ok := schema["properties"].(map[string]any); ok {
 		if _, there := properties["templatedVolumes"]; there {
@@ -27,11 +27,11 @@ func prune(schema map[string]any) int {
 	for _, v := range schema {
 		switch v := v.(type) {
 		case map[string]any:
-			n += prune(v)
+			n += dropTemplatedVolumes(v)
 		case []any:
 			for _, e := range v {
 				if e, ok := e.(map[string]any); ok {
-					n += prune(e)
+					n += dropTemplatedVolumes(e)
 				}
 			}
 		}
@@ -47,7 +47,7 @@ func installPruned(t *testing.T) *harness.Installation {
 	crds := crdsOf(render(t, nil))
 	pruned := map[string]int{}
 	for _, crd := range crds {
-		pruned[crd.GetName()] = prune(crd.Object)
+		pruned[crd.GetName()] = dropTemplatedVolumes(crd.Object)
 	}
 	for _, name := range []string{"kafkas", "kafkanodepools", "kafkaconnects", "kafkamirrormaker2s"} {
 		if pruned[name+".kafka.strimzi.io"] == 0 {
