@@ -96,13 +96,8 @@ test-unit: ## Run the tests that need only Go
 	go test $(UNIT)
 
 .PHONY: test-integration
-<<<<<<< HEAD
-test-integration: $(HELM) build ## Run the tests on a real API server and a real Kafka
-	go run ./test/harness/assets etcd kube-apiserver kube-controller-manager cert-manager
-=======
 test-integration: $(HELM) $(GOTESTSUM) build ## Run the tests on a real API server and a real Kafka
-	go run ./test/harness/assets etcd kube-apiserver kube-controller-manager
->>>>>>> main
+	go run ./test/harness/assets etcd kube-apiserver kube-controller-manager cert-manager
 	go run ./test/kafka/fetch
 	$(GOTESTSUM) --format testname --format-hide-empty-pkg -- -p 1 -timeout 30m ./test/...
 

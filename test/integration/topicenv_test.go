@@ -254,7 +254,9 @@ func (r reading) calls(before reading) string {
 			parts = append(parts, fmt.Sprintf("%s %v", api, n))
 		}
 	}
-	since := func(family string, labels ...string) float64 { return r.sum(family, labels...) - before.sum(family, labels...) }
+	since := func(family string, labels ...string) float64 {
+		return r.sum(family, labels...) - before.sum(family, labels...)
+	}
 	return fmt.Sprintf("%v batches, %v Admin calls (%s), %v writes to Kubernetes of which %v failed",
 		since(metricBatches), since(metricAdminCalls), strings.Join(parts, ", "), since(metricWrites), since(metricWrites, "result=failed"))
 }
