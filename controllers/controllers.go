@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/sluice-kafka/sluice/controllers/topic"
+	"github.com/sluice-kafka/sluice/controllers/volumes"
 	"github.com/sluice-kafka/sluice/internal/kafka"
 	sluicemetrics "github.com/sluice-kafka/sluice/internal/metrics"
 	"github.com/sluice-kafka/sluice/internal/options"
@@ -15,7 +16,8 @@ import (
 
 // registrations by the name that --controllers knows.
 var registrations = map[string]func(ctrl.Manager, options.Operator) error{
-	options.ControllerTopic: addTopic,
+	options.ControllerTopic:   addTopic,
+	options.ControllerVolumes: addVolumes,
 }
 
 // Add registers the controllers that opts name.
@@ -51,4 +53,8 @@ func addTopic(mgr ctrl.Manager, opts options.Operator) error {
 		UseFinalizers:    opts.Topics.UseFinalizers,
 		Metrics:          measures,
 	}, newAdmin)
+}
+
+func addVolumes(mgr ctrl.Manager, _ options.Operator) error {
+	return volumes.Add(mgr, volumes.Options{})
 }

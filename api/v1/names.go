@@ -10,6 +10,13 @@ const (
 	KindKafkaMirrorMaker2 = "KafkaMirrorMaker2"
 )
 
+// StrimziPodSet is what Strimzi makes pods from; see
+// https://strimzi.io/docs/operators/latest/configuring#type-StrimziPodSet-reference.
+const (
+	GroupStrimziPodSet = "core.strimzi.io"
+	KindStrimziPodSet  = "StrimziPodSet"
+)
+
 // Labels that Strimzi and Sluice put on resources and pods.
 const (
 	// LabelCluster names the Kafka (or Connect, MirrorMaker 2) that a resource
@@ -46,6 +53,13 @@ const (
 	AnnotationRemoveNodeIDs = "strimzi.io/remove-node-ids"
 	// AnnotationSkipScaleDownCheck set to "true" on a Kafka lifts the guard.
 	AnnotationSkipScaleDownCheck = "strimzi.io/skip-broker-scaledown-check"
+	// AnnotationManualRollingUpdate set to "true" on a pod of a StrimziPodSet has
+	// Strimzi restart it in its next reconciliation, when that is safe
+	// (https://strimzi.io/docs/operators/latest/deploying#proc-manual-rolling-update-pods-str).
+	AnnotationManualRollingUpdate = "strimzi.io/manual-rolling-update"
+	// AnnotationRevision on a pod, and on its entry in a StrimziPodSet, is a hash
+	// of the pod as Strimzi wants it; where they differ, Strimzi restarts the pod.
+	AnnotationRevision = "strimzi.io/revision"
 	// AnnotationRebalanceTemplate set to "true" marks a template, never run.
 	AnnotationRebalanceTemplate = "strimzi.io/rebalance-template"
 )
@@ -64,6 +78,14 @@ const (
 	// AnnotationTemplatedVolumesHash records on a pod a hash of its expanded
 	// templated volumes. It is information, never the source of a decision.
 	AnnotationTemplatedVolumesHash = "sluice.dev/templated-volumes"
+	// AnnotationRollVolumes set to "true" lets pods be restarted for their
+	// templated volumes; any other value forbids it. On a KafkaNodePool it decides
+	// for the pool's pods, on a Kafka for those of pools without it. Without it
+	// only pods whose list stands in an annotation are restarted.
+	AnnotationRollVolumes = "sluice.dev/roll-volumes"
+	// AnnotationVolumeRestarts records the restarts that are not over yet, or that
+	// did not help, on the resource whose list of templated volumes they are for.
+	AnnotationVolumeRestarts = "sluice.dev/volume-restarts"
 	// AnnotationUnmanagedConfig lists topic options that Sluice leaves alone.
 	AnnotationUnmanagedConfig = "sluice.dev/unmanaged-config"
 	// AnnotationDeletionPolicy with DeletionPolicyRetain keeps the topic in

@@ -11,11 +11,13 @@ import (
 const (
 	// ControllerTopic keeps KafkaTopic resources and Kafka's topics in step.
 	ControllerTopic = "topic"
+	// ControllerVolumes has pods restarted for their templated volumes.
+	ControllerVolumes = "volumes"
 )
 
 // knownControllers are what --controllers accepts, in the order in which they
 // are named to the user.
-var knownControllers = []string{ControllerTopic}
+var knownControllers = []string{ControllerTopic, ControllerVolumes}
 
 // Values of --cert-mode.
 const (
@@ -132,7 +134,7 @@ type Log struct {
 func Default() Operator {
 	return Operator{
 		Namespace:   "sluice",
-		Controllers: []string{ControllerTopic},
+		Controllers: []string{ControllerTopic, ControllerVolumes},
 		LeaderElect: true,
 		// An API server gives way by itself where it has to (API priority and
 		// fairness); these only keep a fault from becoming a flood. A thousand

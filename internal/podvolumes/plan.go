@@ -62,7 +62,7 @@ func Decide(pod *corev1.Pod, id Identity, owners Owners) (Plan, error) {
 			Reason:   "a mount names neither a volume of the pod nor a templated one",
 		}, nil
 	}
-	h, err := hash(carried)
+	h, err := Hash(carried)
 	if err != nil {
 		return Plan{}, err
 	}
@@ -77,10 +77,7 @@ func Decide(pod *corev1.Pod, id Identity, owners Owners) (Plan, error) {
 // complete adds to the plan those of the wanted volumes that the pod lacks. It
 // returns the ones that the pod carries then, whoever added them.
 func (p *Plan) complete(pod *corev1.Pod, wanted []corev1.Volume, applied templating.Applied) (carried []corev1.Volume) {
-	have := make(map[string]*corev1.Volume, len(pod.Spec.Volumes))
-	for i := range pod.Spec.Volumes {
-		have[pod.Spec.Volumes[i].Name] = &pod.Spec.Volumes[i]
-	}
+	have := byName(pod.Spec.Volumes)
 	for _, w := range wanted {
 		own, there := have[w.Name]
 		switch {

@@ -252,7 +252,7 @@ func TestTheHashIsThatOfTheContent(t *testing.T) {
 
 func mustHash(t *testing.T, volumes ...corev1.Volume) string {
 	t.Helper()
-	h, err := hash(volumes)
+	h, err := Hash(volumes)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,9 +33,9 @@ func defaulted(v corev1.Volume) corev1.Volume {
 	return out
 }
 
-// hash returns the same text for the same volumes, in whatever order and
+// Hash returns the same text for the same volumes, in whatever order and
 // whether defaulted or not.
-func hash(volumes []corev1.Volume) (string, error) {
+func Hash(volumes []corev1.Volume) (string, error) {
 	sorted := make([]corev1.Volume, 0, len(volumes))
 	for _, v := range volumes {
 		sorted = append(sorted, defaulted(v))

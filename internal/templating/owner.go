@@ -22,6 +22,9 @@ type Applied struct {
 	Path string
 }
 
+// InAnnotation tells whether the list stands in the annotation, not in the field.
+func (a Applied) InAnnotation() bool { return a.Path == pathAnnotation }
+
 // ForKafkaNode returns the list that applies to the pods of a pool. The pool's
 // replaces the Kafka's whole, never merging, where the pool has a pod template
 // (also an empty one) or the annotation. An error is ErrAnnotation; Applied then

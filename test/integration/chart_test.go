@@ -36,6 +36,7 @@ var chartValues = map[string]map[string]any{
 	"with cert-manager outside the cluster": {"certManager": map[string]any{"enabled": true},
 		"webhook": map[string]any{"url": map[string]any{"host": "[fd00::1]:9443"}}},
 	"without webhooks": {"webhook": map[string]any{"enabled": false}},
+	"for topics":       {"controllers": []any{"topic"}},
 	"for admission alone": {"controllers": []any{}, "metrics": map[string]any{"secure": false},
 		"topics": map[string]any{"maxBatchSize": 10}},
 	"with everything said": {
@@ -78,6 +79,9 @@ func TestChartGivesTheRightsThatAreNeededAndNoMore(t *testing.T) {
 	const (
 		topics   = "kafka.strimzi.io/kafkatopics: get list watch"
 		others   = "kafka.strimzi.io/kafkas,kafkanodepools,kafkaconnects,kafkamirrormaker2s: get list watch"
+		sets     = "core.strimzi.io/strimzipodsets: get list watch"
+		pods     = "/pods: get list watch patch delete"
+		spaces   = "/namespaces: get list watch"
 		bundles  = "admissionregistration.k8s.io/validatingwebhookconfigurations,mutatingwebhookconfigurations[sluice]: get list watch patch"
 		tokens   = "authentication.k8s.io/tokenreviews: create"
 		access   = "authorization.k8s.io/subjectaccessreviews: create"
@@ -90,16 +94,20 @@ func TestChartGivesTheRightsThatAreNeededAndNoMore(t *testing.T) {
 	)
 	tests := map[string]struct{ cluster, own []string }{
 		"as it comes": {
-			[]string{topics + " patch", status, events, others, bundles, tokens, access},
+			[]string{topics + " patch", status, events, others + " patch", sets, pods, spaces, bundles, tokens, access},
 			[]string{lease, ownLease, said, "/secrets[sluice-serving-cert]: get list watch update", secret},
 		},
 		"with cert-manager": {
-			[]string{topics + " patch", status, events, others, bundles, tokens, access},
+			[]string{topics + " patch", status, events, others + " patch", sets, pods, spaces, bundles, tokens, access},
 			[]string{lease, ownLease, said, "/secrets[sluice-serving-cert]: get list watch"},
 		},
 		"without webhooks": {
 			[]string{topics + " patch", status, events, tokens, access},
 			[]string{lease, ownLease, said},
+		},
+		"for topics": {
+			[]string{topics + " patch", status, events, others, bundles, tokens, access},
+			[]string{lease, ownLease, said, "/secrets[sluice-serving-cert]: get list watch update", secret},
 		},
 		"for admission alone": {
 			[]string{topics, others, bundles},
