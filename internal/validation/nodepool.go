@@ -51,7 +51,7 @@ var poolRules = []rule[poolInput]{
 // KafkaNodePool judges a pool; old is nil on creation. Joining rules refuse only
 // where the pool's Kafka is Ready at its generation.
 func KafkaNodePool(pool, old *apiv1.KafkaNodePool, facts PoolFacts, _ Options) Result {
-	settled := settledKafka(facts.Kafka)
+	settled := Settled(facts.Kafka)
 	return judge(pool, old, old != nil, func(pool, old *apiv1.KafkaNodePool) []Finding {
 		found := run(poolRules, poolInput{pool: pool, old: old, facts: facts})
 		found = append(found, run(podRules, podsOfPool(pool, facts))...)
