@@ -99,15 +99,15 @@ func (c cluster) patch(t *testing.T, o client.Object, text string, opts ...clien
 	}
 }
 
-// apply applies as `kubectl apply --server-side` does.
-func (c cluster) apply(t *testing.T, pool *apiv1.KafkaNodePool, replicas int64) func() error {
+// serverSide applies as `kubectl apply --server-side` does.
+func (c cluster) serverSide(t *testing.T, pool *apiv1.KafkaNodePool, replicas int64) func() error {
 	return func() error {
 		o := &unstructured.Unstructured{Object: map[string]any{
 			"apiVersion": apiv1.GroupVersion.String(), "kind": apiv1.KindKafkaNodePool,
 			"metadata": map[string]any{"namespace": pool.Namespace, "name": pool.Name},
 			"spec":     map[string]any{"replicas": replicas},
 		}}
-		return c.Client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(o), client.FieldOwner("user"), client.ForceOwnership)
+		return c.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(o), client.FieldOwner("user"), client.ForceOwnership)
 	}
 }
 
@@ -190,7 +190,7 @@ func scalingIsJudgedLikeAnEdit(t *testing.T, in *harness.Installation) {
 		"kubectl scale, dry run":      c.scale(t, c.brokers, 2, client.DryRunAll),
 		"kubectl patch":               c.patch(t, c.brokers, `{"spec":{"replicas":2}}`),
 		"kubectl patch, dry run":      c.patch(t, c.brokers, `{"spec":{"replicas":2}}`, client.DryRunAll),
-		"kubectl apply --server-side": c.apply(t, c.brokers, 2),
+		"kubectl apply --server-side": c.serverSide(t, c.brokers, 2),
 		"a patch of the Scale": func() error {
 			return c.SubResource("scale").Patch(t.Context(), c.brokers.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"spec":{"replicas":2}}`)))
 		},
