@@ -16,6 +16,9 @@ type KafkaFacts struct {
 	// Pools of the Kafka that are known, in any order. None means that none is
 	// known yet, not that there is none.
 	Pools []apiv1.KafkaNodePool
+	// OneSet tells that the Kafka and pools of it come from one set of manifests:
+	// nothing of them is on its way any more, and joining rules refuse.
+	OneSet bool
 }
 
 // kafkaInput is what a rule for a Kafka alone sees.
@@ -31,9 +34,9 @@ var kafkaRules = []rule[kafkaInput]{
 }
 
 // Kafka judges a Kafka; old is nil on creation. Joining rules refuse only where
-// the stored Kafka is Ready at its generation.
+// the stored Kafka is Ready at its generation, or in one set.
 func Kafka(kafka, old *apiv1.Kafka, facts KafkaFacts, opts Options) Result {
-	settled := settledKafka(old)
+	settled := settledKafka(old) || facts.OneSet
 	return judge(kafka, old, old != nil, func(kafka, old *apiv1.Kafka) []Finding {
 		found := run(kafkaRules, kafkaInput{kafka: kafka, opts: opts})
 		found = append(found, run(podRules, podsOfKafka(kafka, old, facts))...)

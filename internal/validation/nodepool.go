@@ -10,6 +10,8 @@ import (
 type PoolFacts struct {
 	// Kafka that the pool belongs to; nil where it is not known.
 	Kafka *apiv1.Kafka
+	// OneSet is as in KafkaFacts.
+	OneSet bool
 }
 
 var poolRules = []rule[*apiv1.KafkaNodePool]{
@@ -17,9 +19,9 @@ var poolRules = []rule[*apiv1.KafkaNodePool]{
 }
 
 // KafkaNodePool judges a pool; old is nil on creation. Joining rules refuse only
-// where the pool's Kafka is Ready at its generation.
+// where the pool's Kafka is Ready at its generation, or in one set.
 func KafkaNodePool(pool, old *apiv1.KafkaNodePool, facts PoolFacts, _ Options) Result {
-	settled := settledKafka(facts.Kafka)
+	settled := settledKafka(facts.Kafka) || facts.OneSet
 	return judge(pool, old, old != nil, func(pool, _ *apiv1.KafkaNodePool) []Finding {
 		found := run(poolRules, pool)
 		found = append(found, run(podRules, podsOfPool(pool, facts))...)

@@ -1,0 +1,132 @@
+package offline
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	apiv1 "github.com/sluice-kafka/sluice/api/v1"
+	"github.com/sluice-kafka/sluice/internal/validation"
+)
+
+// set is everything that is known: the manifests of the files, and the objects
+// of the live cluster that no file replaces.
+type set struct {
+	byKey map[key][]*manifest
+	// Indexes by namespace, cluster and what is looked for.
+	topicsByClaim, topicsByMetric, poolsByCluster map[string][]key
+}
+
+func newSet(files, live []*manifest) *set {
+	s := &set{
+		byKey:         map[key][]*manifest{},
+		topicsByClaim: map[string][]key{}, topicsByMetric: map[string][]key{}, poolsByCluster: map[string][]key{},
+	}
+	for _, m := range files {
+		s.add(m)
+	}
+	for _, m := range live {
+		if len(s.byKey[m.key]) == 0 {
+			s.add(m)
+		}
+	}
+	return s
+}
+
+func (s *set) add(m *manifest) {
+	if m.name == "" {
+		return // its faults say so
+	}
+	s.byKey[m.key] = append(s.byKey[m.key], m)
+	switch o := m.object.(type) {
+	case *apiv1.KafkaTopic:
+		cluster := o.Labels[apiv1.LabelCluster]
+		if cluster == "" || !validation.TopicManaged(o) {
+			return
+		}
+		claim := validation.ClaimedName(o)
+		index(s.topicsByClaim, scoped(m.namespace, cluster, claim), m.key)
+		index(s.topicsByMetric, scoped(m.namespace, cluster, validation.MetricName(claim)), m.key)
+	case *apiv1.KafkaNodePool:
+		if cluster := o.Labels[apiv1.LabelCluster]; cluster != "" {
+			index(s.poolsByCluster, scoped(m.namespace, cluster), m.key)
+		}
+	}
+}
+
+// scoped joins what makes an index's key. None of the parts but the last can
+// have a slash.
+func scoped(parts ...string) string { return strings.Join(parts, "/") }
+
+// maxNeighbours bounds the work where very many claim one thing; to refuse it
+// takes one of them.
+const maxNeighbours = 50
+
+// index adds a key once: alternatives are one object.
+func index(to map[string][]key, at string, k key) {
+	if len(to[at]) < maxNeighbours && !slices.Contains(to[at], k) {
+		to[at] = append(to[at], k)
+	}
+}
+
+// lookup is what is found out about one manifest's neighbours.
+type lookup struct {
+	set  *set
+	from *manifest
+	// unsettled are the neighbours of which no one knows which alternative it is.
+	unsettled []key
+}
+
+// find returns the one manifest of a key that goes together with the one that
+// the look-up is for; nil where there is none, or where that is not settled.
+// Several of one key are alternatives, as in overlays or in a folder of
+// examples: the one of the same file counts.
+func (l *lookup) find(k key) *manifest {
+	if k == l.from.key {
+		return nil
+	}
+	candidates := l.set.byKey[k]
+	if len(candidates) > 1 {
+		candidates = slices.DeleteFunc(slices.Clone(candidates), func(m *manifest) bool { return m.file != l.from.file })
+	}
+	switch {
+	case len(candidates) == 1 && !l.takenBySibling(candidates[0]):
+		return candidates[0]
+	case len(candidates) != 1 && len(l.set.byKey[k]) > 0 && !slices.Contains(l.unsettled, k):
+		l.unsettled = append(l.unsettled, k)
+	}
+	return nil
+}
+
+// takenBySibling tells whether a neighbour stands in one file with an
+// alternative of the manifest that is looked from, and so goes with that one.
+func (l *lookup) takenBySibling(neighbour *manifest) bool {
+	if neighbour.file == l.from.file {
+		return false
+	}
+	return slices.ContainsFunc(l.set.byKey[l.from.key], func(m *manifest) bool {
+		return m != l.from && m.file == neighbour.file
+	})
+}
+
+// notes say which neighbours were left out.
+func (l *lookup) notes() []string {
+	var texts []string
+	for _, k := range l.unsettled {
+		var files []string
+		for _, m := range l.set.byKey[k] {
+			if !slices.Contains(files, m.file) {
+				files = append(files, m.file)
+			}
+		}
+		const few = 3
+		where := strings.Join(files[:min(few, len(files))], ", ")
+		if len(files) > few {
+			where += fmt.Sprintf(" and %d more files", len(files)-few)
+		}
+		texts = append(texts, fmt.Sprintf("%s is given %d times (in %s), and which of them goes with this one is not settled, "+
+			"so the rules that need it were left out: give both in one file, or judge the alternatives one by one",
+			k, len(l.set.byKey[k]), where))
+	}
+	return texts
+}
