@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -18,11 +19,18 @@ func main() {
 func execute(ctx context.Context, args []string) int {
 	root := newRoot()
 	root.SetArgs(args)
-	if cmd, err := root.ExecuteContextC(ctx); err != nil {
-		fmt.Fprintf(os.Stderr, "sluice: %v\nSee '%s --help'.\n", err, cmd.CommandPath())
-		return 1
+	cmd, err := root.ExecuteContextC(ctx)
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, errRefused):
+		return 1 // the report says it all
 	}
-	return 0
+	fmt.Fprintf(os.Stderr, "sluice: %v\nSee '%s --help'.\n", err, cmd.CommandPath())
+	if cmd.Name() == validateName {
+		return 2
+	}
+	return 1
 }
 
 func newRoot() *cobra.Command {
@@ -35,6 +43,6 @@ func newRoot() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(newOperatorCommand(), newVersionCommand())
+	root.AddCommand(newOperatorCommand(), newValidateCommand(), newVersionCommand())
 	return root
 }

@@ -127,3 +127,16 @@ func (d *document) fault(err error) (line int, why string) {
 	}
 	return line, fmt.Sprintf("this is not YAML: %s; %s", why, mend)
 }
+
+// firstLine is that of the first field, without taking the document apart: there
+// are many documents, and few of them have faults.
+func (d *document) firstLine() int {
+	n := 0
+	for line := range bytes.Lines(d.text) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
+			return d.line + n
+		}
+		n++
+	}
+	return d.line
+}

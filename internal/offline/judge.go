@@ -1,10 +1,7 @@
 package offline
 
 import (
-	"fmt"
-	"path"
 	"slices"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -12,9 +9,8 @@ import (
 	"github.com/sluice-kafka/sluice/internal/validation"
 )
 
-// judge says everything that there is to say of one manifest. Old are the
-// objects of which the manifests are updates.
-func judge(m *manifest, s *set, old *set, opts validation.Options) []Message {
+// judge says everything that there is to say of one manifest.
+func judge(m *manifest, s *set, opts validation.Options) []Message {
 	var messages []Message
 	for _, f := range m.faults {
 		messages = append(messages, m.message(f))
@@ -23,11 +19,11 @@ func judge(m *manifest, s *set, old *set, opts validation.Options) []Message {
 		return messages
 	}
 	l := &lookup{set: s, from: m}
-	was, note := before(m, old)
-	if note != "" {
-		messages = append(messages, m.note(note))
+	if m.oldUnsettled {
+		messages = append(messages, m.note("it is not settled which of several objects of its name this one updates, so it was judged as a new one: "+
+			"give the old one under the same file name"))
 	}
-	result := l.judge(m.object, was, opts)
+	result := l.judge(m.object, m.old, opts)
 	for _, f := range slices.Concat(result.Refusals, result.Warnings) {
 		messages = append(messages, m.message(f))
 	}
@@ -59,36 +55,36 @@ func (l *lookup) judge(object, old metav1.Object, opts validation.Options) valid
 	return validation.Result{}
 }
 
-// before returns the object that a manifest is an update of; nil where it would
-// be created. Of alternatives it is the one whose file has the same name.
-func before(m *manifest, old *set) (object metav1.Object, note string) {
-	if old == nil {
-		return nil, ""
+// pair gives each manifest the object that it updates: one of the old files, or
+// a live one where no old files are given. Of alternatives it is the one in the
+// file of the same relative name.
+func pair(manifests []*manifest, olds []content, live liveContent, haveOld bool) {
+	byKey := map[key][]*manifest{}
+	for _, c := range olds {
+		for _, m := range c.manifests {
+			byKey[m.key] = append(byKey[m.key], m)
+		}
 	}
-	candidates := old.byKey[m.key]
-	if len(candidates) > 1 {
-		candidates = slices.DeleteFunc(slices.Clone(candidates), func(c *manifest) bool { return !sameTail(c.file, m.file) })
+	if !haveOld {
+		for _, m := range live.manifests {
+			byKey[m.key] = append(byKey[m.key], m)
+		}
 	}
-	switch {
-	case len(candidates) == 1 && candidates[0].object != nil:
-		keepObserved(m.object, candidates[0].object)
-		return candidates[0].object, ""
-	case len(old.byKey[m.key]) > 0:
-		return nil, fmt.Sprintf("which of the %d objects of this name it updates is not settled, so it was judged as a new one", len(old.byKey[m.key]))
+	for _, m := range manifests {
+		candidates := byKey[m.key]
+		if len(candidates) > 1 {
+			candidates = slices.DeleteFunc(slices.Clone(candidates), func(c *manifest) bool { return c.relative != m.relative })
+		}
+		switch {
+		case m.object == nil:
+		case len(candidates) == 1 && candidates[0].object != nil:
+			m.old = candidates[0].object
+			keepObserved(m.object, m.old)
+		case len(candidates) != 1:
+			m.oldUnsettled = len(byKey[m.key]) > 0
+		}
 	}
-	return nil, ""
 }
-
-// sameTail tells whether two files have the same name in folders of the same
-// name, whatever is above these.
-func sameTail(a, b string) bool {
-	tail := func(s string) string {
-		return path.Join(path.Base(path.Dir(s)), path.Base(s))
-	}
-	return tail(slashed(a)) == tail(slashed(b))
-}
-
-func slashed(s string) string { return strings.ReplaceAll(s, "\\", "/") }
 
 // keepObserved gives an update the status and the generation of what it updates:
 // the API server takes neither from the user.
@@ -119,17 +115,25 @@ func (m *manifest) message(f validation.Finding) Message {
 	return Message{
 		File: m.file, Line: m.doc.lineOf(m.prefix, at), Severity: severity,
 		Kind: m.kind, Namespace: m.namespace, Name: m.name,
-		Rule: f.Rule, Path: at, Text: f.Text(),
+		Rule: f.Rule, Path: at, Text: f.Text(), objectLine: m.line(),
 	}
 }
 
 func (m *manifest) note(text string) Message {
 	return Message{
-		File: m.file, Line: m.doc.lineOf(m.prefix, ""), Severity: Note,
-		Kind: m.kind, Namespace: m.namespace, Name: m.name, Text: text,
+		File: m.file, Line: m.line(), Severity: Note, Kind: m.kind, Namespace: m.namespace, Name: m.name,
+		Text: text, objectLine: m.line(),
 	}
 }
 
 func (m *manifest) asObject() Object {
-	return Object{File: m.file, Line: m.doc.lineOf(m.prefix, ""), Kind: m.kind, Namespace: m.namespace, Name: m.name}
+	return Object{File: m.file, Line: m.line(), Kind: m.kind, Namespace: m.namespace, Name: m.name}
+}
+
+// line is that of the object's first field.
+func (m *manifest) line() int {
+	if m.prefix == "" {
+		return m.doc.firstLine()
+	}
+	return m.doc.lineOf(m.prefix, "")
 }

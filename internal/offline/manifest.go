@@ -22,9 +22,11 @@ func (k key) String() string { return k.kind + "/" + k.name }
 // manifest is one object of a kind that is judged.
 type manifest struct {
 	key
-	file   string // as it is shown; empty for an object of the live cluster
-	doc    *document
-	prefix string // path of the object in its document
+	// file as it is shown, and its name below what was given; empty for an object
+	// of the live cluster, which has no document either.
+	file, relative string
+	doc            *document
+	prefix         string // path of the object in its document
 
 	// object is nil where the manifest has faults: it is there, and what it says
 	// is not known.
@@ -32,6 +34,10 @@ type manifest struct {
 	// faults for which the API server itself would refuse it, and what else there
 	// is to say of how it is written.
 	faults []validation.Finding
+
+	// old is the object that this one updates; nil where it is new.
+	old          metav1.Object
+	oldUnsettled bool
 }
 
 // newObject returns an empty object of a kind that is judged, else nil.

@@ -21,13 +21,13 @@ type content struct {
 
 // read takes a file apart. A document that cannot be read does not stand in the
 // way of the others.
-func read(file string, data []byte, namespace string) content {
+func read(file File, data []byte, namespace string) content {
 	c := content{skipped: map[string]int{}}
 	for _, doc := range split(data) {
 		raw, doubled, err := doc.toJSON()
 		if err != nil {
 			line, why := doc.fault(err)
-			c.messages = append(c.messages, Message{File: file, Line: line, Severity: Error, Rule: ruleSyntax, Text: why})
+			c.messages = append(c.messages, Message{File: file.Name, Line: line, Severity: Error, Rule: ruleSyntax, Text: why})
 			continue
 		}
 		before := len(c.manifests)
@@ -42,7 +42,7 @@ func read(file string, data []byte, namespace string) content {
 }
 
 // objects adds the object of a document or, of a list, all of them.
-func (c *content) objects(file string, doc *document, raw []byte, prefix, namespace string) {
+func (c *content) objects(file File, doc *document, raw []byte, prefix, namespace string) {
 	var value any
 	_ = utiljson.Unmarshal(raw, &value) // it is JSON already
 	fields, ok := value.(map[string]any)
@@ -65,7 +65,7 @@ func (c *content) objects(file string, doc *document, raw []byte, prefix, namesp
 		return
 	}
 	m := newManifest(h, raw, fields, namespace)
-	m.file, m.doc, m.prefix = file, doc, prefix
+	m.file, m.relative, m.doc, m.prefix = file.Name, file.Relative, doc, prefix
 	c.manifests = append(c.manifests, m)
 }
 

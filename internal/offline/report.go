@@ -35,6 +35,10 @@ type Message struct {
 	Path string `json:"path,omitempty"`
 	// Text says why and what to write instead.
 	Text string `json:"message"`
+
+	// objectLine is where the object begins, which tells alternatives of one file
+	// apart.
+	objectLine int
 }
 
 // Object is one that was judged.
@@ -70,7 +74,11 @@ func (r *Report) Count(s Severity) int {
 }
 
 // sort orders messages by place. Files keep the order in which they were given.
-func (r *Report) sort(order map[string]int) {
+func (r *Report) sort(files []File) {
+	order := make(map[string]int, len(files))
+	for i, f := range files {
+		order[f.Name] = i + 1
+	}
 	slices.SortStableFunc(r.Messages, func(a, b Message) int {
 		return cmp.Or(
 			cmp.Compare(order[a.File], order[b.File]),

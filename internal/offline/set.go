@@ -85,14 +85,21 @@ func (l *lookup) find(k key) *manifest {
 	if k == l.from.key {
 		return nil
 	}
-	candidates := l.set.byKey[k]
-	if len(candidates) > 1 {
-		candidates = slices.DeleteFunc(slices.Clone(candidates), func(m *manifest) bool { return m.file != l.from.file })
+	var free, near []*manifest
+	for _, m := range l.set.byKey[k] {
+		switch {
+		case m.file == l.from.file:
+			near = append(near, m)
+		case !l.takenBySibling(m):
+			free = append(free, m)
+		}
 	}
-	switch {
-	case len(candidates) == 1 && !l.takenBySibling(candidates[0]):
-		return candidates[0]
-	case len(candidates) != 1 && len(l.set.byKey[k]) > 0 && !slices.Contains(l.unsettled, k):
+	switch all := len(l.set.byKey[k]); {
+	case len(near) == 1:
+		return near[0]
+	case len(near) == 0 && len(free) == 1 && all == 1:
+		return free[0]
+	case len(near)+len(free) > 0 && !slices.Contains(l.unsettled, k):
 		l.unsettled = append(l.unsettled, k)
 	}
 	return nil
@@ -101,9 +108,6 @@ func (l *lookup) find(k key) *manifest {
 // takenBySibling tells whether a neighbour stands in one file with an
 // alternative of the manifest that is looked from, and so goes with that one.
 func (l *lookup) takenBySibling(neighbour *manifest) bool {
-	if neighbour.file == l.from.file {
-		return false
-	}
 	return slices.ContainsFunc(l.set.byKey[l.from.key], func(m *manifest) bool {
 		return m != l.from && m.file == neighbour.file
 	})

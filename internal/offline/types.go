@@ -45,12 +45,12 @@ type typeCheck struct {
 }
 
 func (c *typeCheck) refuse(at *field.Path, v any, why string) {
-	shown, err := json.Marshal(v)
-	if err != nil {
-		shown = fmt.Append(nil, v)
+	text, ok := v.(string)
+	if asJSON, err := json.Marshal(v); err == nil && (!ok || text == "") {
+		text = string(asJSON)
 	}
 	c.found = append(c.found, validation.Finding{
-		Rule: ruleType, Severity: validation.Refuse, Path: at, Value: string(shown), Message: why,
+		Rule: ruleType, Severity: validation.Refuse, Path: at, Value: text, Message: why,
 	})
 }
 
