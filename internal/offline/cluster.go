@@ -39,15 +39,16 @@ type liveContent struct {
 	manifests []*manifest
 	facts     map[key]facts.Facts
 	messages  []Message
+	complete  bool // nothing was kept from us
 }
 
 // readCluster reads the namespaces of the manifests.
 func readCluster(ctx context.Context, cluster Cluster, manifests []*manifest) (liveContent, error) {
-	var live liveContent
+	live := liveContent{facts: map[key]facts.Facts{}}
 	if cluster == nil {
 		return live, nil
 	}
-	live.facts = map[key]facts.Facts{}
+	live.complete = true
 	for _, namespace := range namespaces(manifests) {
 		for _, kind := range readKinds {
 			objects, err := cluster.Objects(ctx, kind, namespace)
@@ -72,6 +73,7 @@ func readCluster(ctx context.Context, cluster Cluster, manifests []*manifest) (l
 // unknown notes what the cluster does not tell, and passes on any other error.
 func (l *liveContent) unknown(err error, what, namespace string) error {
 	if errors.Is(err, ErrNotKnown) {
+		l.complete = false
 		l.messages = append(l.messages, Message{
 			Severity: Note, Namespace: namespace,
 			Text: fmt.Sprintf("%s in namespace %s are not known, and rules that need them were left out: %v", what, namespace, err),

@@ -9,16 +9,16 @@ import (
 	"github.com/sluice-kafka/sluice/internal/validation"
 )
 
-// judge says everything that there is to say of one manifest.
-func judge(m *manifest, s *set, opts validation.Options) []Message {
-	var messages []Message
+// judge says everything that there is to say of one manifest; left is what the
+// rules could not know.
+func judge(m *manifest, s *set, opts validation.Options) (messages []Message, left *lookup) {
+	l := &lookup{set: s, from: m}
 	for _, f := range m.faults {
 		messages = append(messages, m.message(f))
 	}
 	if m.object == nil {
-		return messages
+		return messages, l
 	}
-	l := &lookup{set: s, from: m}
 	if m.oldUnsettled {
 		messages = append(messages, m.note("it is not settled which of several objects of its name this one updates, so it was judged as a new one: "+
 			"give the old one under the same file name"))
@@ -27,10 +27,7 @@ func judge(m *manifest, s *set, opts validation.Options) []Message {
 	for _, f := range slices.Concat(result.Refusals, result.Warnings) {
 		messages = append(messages, m.message(f))
 	}
-	for _, text := range l.notes() {
-		messages = append(messages, m.note(text))
-	}
-	return messages
+	return messages, l
 }
 
 // judge gathers the facts and asks the rules, as the webhook does.
@@ -45,6 +42,9 @@ func (l *lookup) judge(object, old metav1.Object, opts validation.Options) valid
 	case *apiv1.KafkaTopic:
 		was, _ := old.(*apiv1.KafkaTopic)
 		return validation.KafkaTopic(o, was, l.topicFacts(o), opts)
+	case *apiv1.KafkaRebalance:
+		was, _ := old.(*apiv1.KafkaRebalance)
+		return validation.KafkaRebalance(o, was, l.rebalanceFacts(o), opts)
 	case *apiv1.KafkaConnect:
 		was, _ := old.(*apiv1.KafkaConnect)
 		return validation.KafkaConnect(o, was, opts)

@@ -4,9 +4,12 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+	corev1 "k8s.io/api/core/v1"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	apiv1 "github.com/sluice-kafka/sluice/api/v1"
+	"github.com/sluice-kafka/sluice/internal/facts"
 	"github.com/sluice-kafka/sluice/internal/validation"
 )
 
@@ -17,12 +20,14 @@ type content struct {
 	messages []Message
 	// skipped counts the documents that are not judged, by what they are.
 	skipped map[string]int
+	// facts that the operator published, by the key of their Kafka.
+	facts map[key]facts.Facts
 }
 
 // read takes a file apart. A document that cannot be read does not stand in the
 // way of the others.
 func read(file File, data []byte, namespace string) content {
-	c := content{skipped: map[string]int{}}
+	c := content{skipped: map[string]int{}, facts: map[key]facts.Facts{}}
 	for _, doc := range split(data) {
 		raw, doubled, err := doc.toJSON()
 		if err != nil {
@@ -60,6 +65,10 @@ func (c *content) objects(file File, doc *document, raw []byte, prefix, namespac
 	}
 	var h header
 	h.fill(fields)
+	if k, f, ok := publishedFacts(h, raw, namespace); ok {
+		c.facts[k] = f
+		return
+	}
 	if ok, what := h.judged(); !ok {
 		c.skipped[what]++
 		return
@@ -67,6 +76,23 @@ func (c *content) objects(file File, doc *document, raw []byte, prefix, namespac
 	m := newManifest(h, raw, fields, namespace)
 	m.file, m.relative, m.doc, m.prefix = file.Name, file.Relative, doc, prefix
 	c.manifests = append(c.manifests, m)
+}
+
+// publishedFacts reads a ConfigMap with what the operator saw of a cluster, which
+// may have been saved beside the manifests.
+func publishedFacts(h header, raw []byte, namespace string) (key, facts.Facts, bool) {
+	if h.APIVersion != "v1" || h.Kind != "ConfigMap" {
+		return key{}, facts.Facts{}, false
+	}
+	var cm corev1.ConfigMap
+	if utiljson.Unmarshal(raw, &cm) != nil || cm.Labels[apiv1.LabelFacts] != "true" || cm.Name != facts.Name(cm.Labels[apiv1.LabelCluster]) {
+		return key{}, facts.Facts{}, false
+	}
+	if cm.Namespace != "" {
+		namespace = cm.Namespace
+	}
+	f, err := facts.Decode(&cm)
+	return key{apiv1.KindKafka, namespace, cm.Labels[apiv1.LabelCluster]}, f, err == nil
 }
 
 // doubledKeys warns of keys that an object gives twice.

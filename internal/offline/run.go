@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
+	"github.com/sluice-kafka/sluice/internal/facts"
 	"github.com/sluice-kafka/sluice/internal/validation"
 )
 
@@ -54,8 +55,10 @@ func Run(ctx context.Context, req Request) (*Report, error) {
 	}
 	var manifests []*manifest
 	report := &Report{Files: len(files), Skipped: map[string]int{}}
+	published := map[key]facts.Facts{}
 	for _, c := range contents {
 		manifests = append(manifests, c.manifests...)
+		maps.Copy(published, c.facts)
 		report.Messages = append(report.Messages, c.messages...)
 		for what, n := range c.skipped {
 			report.Skipped[what] += n
@@ -67,8 +70,9 @@ func Run(ctx context.Context, req Request) (*Report, error) {
 		return nil, err
 	}
 	report.Messages = append(report.Messages, live.messages...)
+	maps.Copy(live.facts, published)
 	pair(manifests, olds, live, req.Old != nil)
-	s := newSet(manifests, live.manifests)
+	s := newSet(manifests, live)
 	report.Messages = append(report.Messages, judgeAll(ctx, contents, s, req)...)
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -131,14 +135,19 @@ func advance(p Progress) {
 
 // judgeAll keeps the order of the manifests.
 func judgeAll(ctx context.Context, contents []content, s *set, req Request) []Message {
-	said := make([][]Message, len(contents))
+	said, left := make([][]Message, len(contents)), make([][]*lookup, len(contents))
 	each(ctx, len(contents), func(i int) {
 		for _, m := range contents[i].manifests {
-			said[i] = append(said[i], judge(m, s, req.Rules)...)
+			messages, l := judge(m, s, req.Rules)
+			said[i], left[i] = append(said[i], messages...), append(left[i], l)
 		}
 		advance(req.Progress)
 	})
-	return slices.Concat(said...)
+	u := unsettled{}
+	for _, l := range slices.Concat(left...) {
+		u.add(l)
+	}
+	return append(slices.Concat(said...), u.notes(s)...)
 }
 
 // each calls do for 0 to n−1 on all processors until ctx is done.

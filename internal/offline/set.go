@@ -1,11 +1,11 @@
 package offline
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
+	"github.com/sluice-kafka/sluice/internal/facts"
 	"github.com/sluice-kafka/sluice/internal/validation"
 )
 
@@ -15,17 +15,23 @@ type set struct {
 	byKey map[key][]*manifest
 	// Indexes by namespace, cluster and what is looked for.
 	topicsByClaim, topicsByMetric, poolsByCluster map[string][]key
+	// facts are what the operator published, by the key of the Kafka.
+	facts map[key]facts.Facts
+	// complete tells that no object of the live cluster is missing.
+	complete bool
+	// templates are the namespaces in which a template for rebalances is known.
+	templates map[string]bool
 }
 
-func newSet(files, live []*manifest) *set {
+func newSet(files []*manifest, live liveContent) *set {
 	s := &set{
-		byKey:         map[key][]*manifest{},
+		byKey: map[key][]*manifest{}, facts: live.facts, complete: live.complete, templates: map[string]bool{},
 		topicsByClaim: map[string][]key{}, topicsByMetric: map[string][]key{}, poolsByCluster: map[string][]key{},
 	}
 	for _, m := range files {
 		s.add(m)
 	}
-	for _, m := range live {
+	for _, m := range live.manifests {
 		if len(s.byKey[m.key]) == 0 {
 			s.add(m)
 		}
@@ -47,6 +53,8 @@ func (s *set) add(m *manifest) {
 		claim := validation.ClaimedName(o)
 		index(s.topicsByClaim, scoped(m.namespace, cluster, claim), m.key)
 		index(s.topicsByMetric, scoped(m.namespace, cluster, validation.MetricName(claim)), m.key)
+	case *apiv1.KafkaRebalance:
+		s.templates[m.namespace] = s.templates[m.namespace] || validation.IsRebalanceTemplate(o)
 	case *apiv1.KafkaNodePool:
 		if cluster := o.Labels[apiv1.LabelCluster]; cluster != "" {
 			index(s.poolsByCluster, scoped(m.namespace, cluster), m.key)
@@ -111,26 +119,4 @@ func (l *lookup) takenBySibling(neighbour *manifest) bool {
 	return slices.ContainsFunc(l.set.byKey[l.from.key], func(m *manifest) bool {
 		return m != l.from && m.file == neighbour.file
 	})
-}
-
-// notes say which neighbours were left out.
-func (l *lookup) notes() []string {
-	var texts []string
-	for _, k := range l.unsettled {
-		var files []string
-		for _, m := range l.set.byKey[k] {
-			if !slices.Contains(files, m.file) {
-				files = append(files, m.file)
-			}
-		}
-		const few = 3
-		where := strings.Join(files[:min(few, len(files))], ", ")
-		if len(files) > few {
-			where += fmt.Sprintf(" and %d more files", len(files)-few)
-		}
-		texts = append(texts, fmt.Sprintf("%s is given %d times (in %s), and which of them goes with this one is not settled, "+
-			"so the rules that need it were left out: give both in one file, or judge the alternatives one by one",
-			k, len(l.set.byKey[k]), where))
-	}
-	return texts
 }

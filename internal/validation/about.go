@@ -37,6 +37,9 @@ type About struct {
 	// apiVersion, of metadata and, in Before, Example and Mended, of the cluster's
 	// label is filled in (see Complete in internal/offline).
 	Example, Mended string
+	// Deletes tells that deleting Example gives the finding, and deleting Mended
+	// does not.
+	Deletes bool
 }
 
 // Catalogue describes all rules, sorted by name.

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
+	"github.com/sluice-kafka/sluice/internal/facts"
 )
 
 // KafkaFacts is what the rules need to know of the other side of a Kafka.
@@ -19,11 +20,20 @@ type KafkaFacts struct {
 	// OneSet tells that the Kafka and pools of it come from one set of manifests:
 	// nothing of them is on its way any more, and joining rules refuse.
 	OneSet bool
+	// AllPools tells that no pool is missing in Pools.
+	AllPools bool
+	// Seen is what the operator saw of the running cluster; nil where that is not
+	// known.
+	Seen *facts.Facts
+	// Templates tells of each KafkaRebalance that the Kafka names as a template
+	// whether there is one; a name that is absent is not known.
+	Templates map[string]bool
 }
 
 // kafkaInput is what a rule for a Kafka alone sees.
 type kafkaInput struct {
 	kafka *apiv1.Kafka
+	facts KafkaFacts
 	opts  Options
 }
 
@@ -31,6 +41,18 @@ var kafkaRules = []rule[kafkaInput]{
 	{"kafka-cordoned-log-dirs", kafkaCordonedLogDirs},
 	{"kafka-option-owned", kafkaOwnedOptions},
 	{"kafka-min-isr-above-factor", kafkaMinISR},
+	{"kafka-listener-name", kafkaListenerName},
+	{"kafka-listener-duplicate", kafkaListenerDuplicate},
+	{"kafka-listener-port", kafkaListenerPort},
+	{"kafka-listener-type-unknown", kafkaListenerType},
+	{"kafka-listener-tls-without-cert-manager", kafkaListenerTLS},
+	{"kafka-auto-rebalance-mode", kafkaAutoRebalanceMode},
+	{"kafka-auto-rebalance-template-missing", kafkaAutoRebalanceTemplate},
+	{"kafka-cordon-unreadable", kafkaCordonUnreadable},
+	{"kafka-cordon-unknown-broker", kafkaCordonUnknown},
+	{"kafka-cordon-too-many", kafkaCordonTooMany},
+	{"kafka-cordon-without-effect", kafkaCordonWithoutEffect},
+	{"kafka-field-without-effect", kafkaFieldsWithoutEffect},
 }
 
 // Kafka judges a Kafka; old is nil on creation. Joining rules refuse only where
@@ -38,7 +60,7 @@ var kafkaRules = []rule[kafkaInput]{
 func Kafka(kafka, old *apiv1.Kafka, facts KafkaFacts, opts Options) Result {
 	settled := settledKafka(old) || facts.OneSet
 	return judge(kafka, old, old != nil, func(kafka, old *apiv1.Kafka) []Finding {
-		found := run(kafkaRules, kafkaInput{kafka: kafka, opts: opts})
+		found := run(kafkaRules, kafkaInput{kafka: kafka, facts: facts, opts: opts})
 		found = append(found, run(podRules, podsOfKafka(kafka, old, facts))...)
 		found = append(found, run(joinKafkaRules, joinOfKafka(kafka, facts))...)
 		return settle(found, settled)

@@ -26,7 +26,7 @@ func VolumeObjectsOfKafka(kafka *apiv1.Kafka, facts KafkaFacts) []VolumeObject {
 	p.nodes = nil
 	for _, c := range joinOfKafka(kafka, facts).all {
 		if c.kafkaList {
-			p.nodes = append(p.nodes, poolNodes(c.pool)...)
+			p.nodes = append(p.nodes, poolNodes(c.pool, PoolFacts{Pools: facts.Pools, AllPools: facts.AllPools, Seen: facts.Seen})...)
 		}
 	}
 	return p.objects()
