@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -12,13 +13,16 @@ import (
 )
 
 func main() {
-	os.Exit(execute(ctrl.SetupSignalHandler(), os.Args[1:]))
+	os.Exit(execute(ctrl.SetupSignalHandler(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
 // execute runs the command line and returns the exit code.
-func execute(ctx context.Context, args []string) int {
+func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := newRoot()
 	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
 	cmd, err := root.ExecuteContextC(ctx)
 	switch {
 	case err == nil:
@@ -26,7 +30,7 @@ func execute(ctx context.Context, args []string) int {
 	case errors.Is(err, errRefused):
 		return 1 // the report says it all
 	}
-	fmt.Fprintf(os.Stderr, "sluice: %v\nSee '%s --help'.\n", err, cmd.CommandPath())
+	fmt.Fprintf(stderr, "sluice: %v\nSee '%s --help'.\n", err, cmd.CommandPath())
 	if cmd.Name() == validateName {
 		return 2
 	}

@@ -112,20 +112,38 @@ func (d *document) node() *yaml.Node {
 }
 
 // fault tells at which line of the file the document cannot be read, and why.
-// The parser for lines knows better where; what it reads all the same is told
-// in the words of the other.
+// The parser for lines knows better where.
 func (d *document) fault(err error) (line int, why string) {
-	d.node()
+	root := d.node()
 	line, why = d.line, strings.TrimSpace(err.Error())
 	var load *yaml.LoadError
 	if errors.As(d.err, &load) && load.Mark.Line > 0 {
 		line, why = d.line+load.Mark.Line-1, load.Message
+	} else if k := mapAsKey(root, maxDepth); k != nil {
+		line, why = d.line+k.Line-1, "a key has to be a text"
 	}
 	mend := "correct it, or leave the file out"
 	if bytes.Contains(d.text, []byte("{{")) {
 		mend = "if it is a template, render it first and judge what comes out"
 	}
 	return line, fmt.Sprintf("this is not YAML: %s; %s", why, mend)
+}
+
+// mapAsKey finds a key that is no text. YAML allows it, JSON does not; in
+// templates braces come to be read as such.
+func mapAsKey(n *yaml.Node, depth int) *yaml.Node {
+	if n == nil || depth == 0 {
+		return nil
+	}
+	for i, inner := range n.Content {
+		if n.Kind == yaml.MappingNode && i%2 == 0 && (inner.Kind == yaml.MappingNode || inner.Kind == yaml.SequenceNode) {
+			return inner
+		}
+		if k := mapAsKey(inner, depth-1); k != nil {
+			return k
+		}
+	}
+	return nil
 }
 
 // firstLine is that of the first field, without taking the document apart: there

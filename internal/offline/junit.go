@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -85,18 +86,18 @@ func (b *junitBuilder) caseOf(o object) *junitCase {
 	}
 	s := b.suites[o.file]
 	if s == nil {
-		s = &junitSuite{Name: o.file}
+		s = &junitSuite{Name: cmp.Or(o.file, "all files")}
 		b.suites[o.file] = s
 		b.root.Suites = append(b.root.Suites, s)
 	}
 	name := fmt.Sprintf("%s %s/%s", o.kind, o.namespace, o.name)
 	switch {
 	case o.kind == "":
-		name = "readable"
+		name = "the file"
 	case o.namespace == "":
 		name = fmt.Sprintf("%s %s", o.kind, o.name)
 	}
-	c := &junitCase{Name: name, Class: o.file, File: o.file, Line: o.line}
+	c := &junitCase{Name: name, Class: s.Name, File: o.file, Line: o.line}
 	b.cases[o] = c
 	s.Cases = append(s.Cases, c)
 	s.Tests++

@@ -28,8 +28,8 @@ type manifest struct {
 	doc            *document
 	prefix         string // path of the object in its document
 
-	// object is nil where the manifest has faults: it is there, and what it says
-	// is not known.
+	// object is nil where the manifest has values of a wrong type: it is there, and
+	// what it says is not known.
 	object metav1.Object
 	// faults for which the API server itself would refuse it, and what else there
 	// is to say of how it is written.
@@ -116,9 +116,7 @@ func newManifest(h header, raw []byte, content map[string]any, namespace string)
 		return m
 	}
 	object.SetNamespace(m.namespace)
-	if m.faults = badMetadata(object); len(m.faults) == 0 {
-		m.object = object
-	}
+	m.faults, m.object = badMetadata(object), object
 	return m
 }
 

@@ -20,8 +20,8 @@ const (
 
 // Message is one thing that there is to say.
 type Message struct {
-	// File as it was given; "-" is the standard input.
-	File string `json:"file"`
+	// File as it was given; "-" is the standard input, and none stands for all.
+	File string `json:"file,omitempty"`
 	// Line of the field, counted from 1; 0 where none is known.
 	Line     int      `json:"line,omitempty"`
 	Severity Severity `json:"severity"`

@@ -173,7 +173,7 @@ func a(v any) string {
 	case string:
 		return "a text"
 	case bool:
-		return "true or false"
+		return "a truth value"
 	case int64, float64:
 		return "a number"
 	case []any:
@@ -208,6 +208,11 @@ func badMetadata(object metav1.Object) []validation.Finding {
 	if namespace == "" {
 		object.SetNamespace(metav1.NamespaceDefault)
 		defer object.SetNamespace("")
+	}
+	if prefix := object.GetGenerateName(); prefix != "" && object.GetName() == "" {
+		// The API server completes the name before it looks at it.
+		object.SetName(prefix + "x")
+		defer object.SetName("")
 	}
 	var found []validation.Finding
 	for _, e := range apivalidation.ValidateObjectMetaAccessor(object, true, apivalidation.NameIsDNSSubdomain, field.NewPath("metadata")) {

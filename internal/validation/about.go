@@ -35,7 +35,7 @@ type About struct {
 	// Example is the object that gives the finding, and Mended what to write
 	// instead. Like Before and Beside they are YAML; what is left out of
 	// apiVersion, of metadata and, in Before, Example and Mended, of the cluster's
-	// label is filled in (see Complete in internal/offline).
+	// label is filled in (see internal/rulesdoc).
 	Example, Mended string
 	// Deletes tells that deleting Example gives the finding, and deleting Mended
 	// does not.
