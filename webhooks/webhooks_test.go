@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	admissionv1 "k8s.io/api/admission/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -24,8 +25,10 @@ import (
 func scheme(t *testing.T) *runtime.Scheme {
 	t.Helper()
 	s := runtime.NewScheme()
-	if err := apiv1.AddToScheme(s); err != nil {
-		t.Fatal(err)
+	for _, add := range []func(*runtime.Scheme) error{apiv1.AddToScheme, corev1.AddToScheme} {
+		if err := add(s); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return s
 }
@@ -64,10 +67,13 @@ func raw(t *testing.T, obj any) runtime.RawExtension {
 	return runtime.RawExtension{Raw: data}
 }
 
+// silent tells nobody of refusals.
+func silent(kind string) answers { return answers{kind: kind, refused: func(string, string) {}} }
+
 func topicHandler(t *testing.T, s source) *webhook.Admission {
 	t.Helper()
 	return &webhook.Admission{Handler: &handler[*apiv1.KafkaTopic]{
-		kind: apiv1.KindKafkaTopic, decoder: admission.NewDecoder(scheme(t)), judge: judgeTopic(s, validation.Options{}),
+		answers: silent(apiv1.KindKafkaTopic), decoder: admission.NewDecoder(scheme(t)), judge: judgeTopic(s, validation.Options{}),
 	}}
 }
 
@@ -241,7 +247,7 @@ func FuzzHandler(f *testing.F) {
 		WithIndex(&apiv1.KafkaTopic{}, indexTopicClaim, topicClaimKeys).
 		WithIndex(&apiv1.KafkaTopic{}, indexTopicMetric, topicMetricKeys).Build()
 	h := &webhook.Admission{Handler: &handler[*apiv1.KafkaTopic]{
-		kind: apiv1.KindKafkaTopic, decoder: admission.NewDecoder(s), judge: judgeTopic(source{reader: reader}, validation.Options{}),
+		answers: silent(apiv1.KindKafkaTopic), decoder: admission.NewDecoder(s), judge: judgeTopic(source{reader: reader}, validation.Options{}),
 	}}
 	f.Fuzz(func(t *testing.T, object, old []byte) {
 		for _, op := range []admissionv1.Operation{admissionv1.Create, admissionv1.Update} {

@@ -83,7 +83,7 @@ func file(name, text string) ([]offline.File, error) {
 // judge returns what is said of text, which is the example of a rule or its
 // mend.
 func judge(ctx context.Context, a validation.About, text string) ([]offline.Message, error) {
-	if a.Deletes {
+	if a.Deleted {
 		return judgeDeletion(a, text)
 	}
 	var req offline.Request

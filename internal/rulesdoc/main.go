@@ -91,7 +91,7 @@ func section(b *bytes.Buffer, a validation.About, said []offline.Message) {
 	block(b, "Beside", a.Beside)
 	block(b, "It was", a.Before)
 	what := map[bool]string{true: "Refused", false: "Warned of"}[a.Severity == validation.Refuse]
-	if a.Deletes {
+	if a.Deleted {
 		what += " when deleted"
 	}
 	block(b, what, a.Example)

@@ -58,7 +58,7 @@ var kafkaRules = []rule[kafkaInput]{
 // Kafka judges a Kafka; old is nil on creation. Joining rules refuse only where
 // the stored Kafka is Ready at its generation, or in one set.
 func Kafka(kafka, old *apiv1.Kafka, facts KafkaFacts, opts Options) Result {
-	settled := settledKafka(old) || facts.OneSet
+	settled := Settled(old) || facts.OneSet
 	return judge(kafka, old, old != nil, func(kafka, old *apiv1.Kafka) []Finding {
 		found := run(kafkaRules, kafkaInput{kafka: kafka, facts: facts, opts: opts})
 		found = append(found, run(podRules, podsOfKafka(kafka, old, facts))...)
@@ -67,9 +67,9 @@ func Kafka(kafka, old *apiv1.Kafka, facts KafkaFacts, opts Options) Result {
 	})
 }
 
-// settledKafka tells whether both sides of a joining rule had the time to
+// Settled tells whether both sides of a joining rule had the time to
 // arrive: the operator finished with this Kafka as it is.
-func settledKafka(k *apiv1.Kafka) bool {
+func Settled(k *apiv1.Kafka) bool {
 	return k != nil && readyAtGeneration(k.Status.Conditions, k.Status.ObservedGeneration, k.Generation)
 }
 

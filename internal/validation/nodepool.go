@@ -53,7 +53,7 @@ var poolRules = []rule[poolInput]{
 // KafkaNodePool judges a pool; old is nil on creation. Joining rules refuse only
 // where the pool's Kafka is Ready at its generation, or in one set.
 func KafkaNodePool(pool, old *apiv1.KafkaNodePool, facts PoolFacts, _ Options) Result {
-	settled := settledKafka(facts.Kafka) || facts.OneSet
+	settled := Settled(facts.Kafka) || facts.OneSet
 	return judge(pool, old, old != nil, func(pool, old *apiv1.KafkaNodePool) []Finding {
 		found := run(poolRules, poolInput{pool: pool, old: old, facts: facts})
 		found = append(found, run(podRules, podsOfPool(pool, facts))...)

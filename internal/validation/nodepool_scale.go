@@ -71,12 +71,15 @@ func poolBrokerRoleRemoved(in poolInput) []Finding {
 
 // leave says what becomes of brokers and of what they hold.
 func (in poolInput) leave(ids []int32, what string) string {
-	text := fmt.Sprintf("%s would %s; ", brokerList(ids), what)
+	text, hold := fmt.Sprintf("%s would %s; ", brokerList(ids), what), "they hold "
+	if len(ids) == 1 {
+		hold = "it holds "
+	}
 	var replicas, bytes int64
 	sized := in.facts.Seen != nil
 	for _, id := range ids {
 		if in.facts.Seen == nil {
-			return text + "how many replicas they hold is not known"
+			return text + "how many replicas are on them is not known"
 		}
 		b, _ := in.facts.Seen.Broker(id)
 		held, ok := b.Held()
@@ -88,9 +91,9 @@ func (in poolInput) leave(ids []int32, what string) string {
 		bytes, sized = bytes+size, sized && ok
 	}
 	if replicas == 0 {
-		return text + "they hold no replicas"
+		return text + hold + "no replicas"
 	}
-	text += "they hold " + counted(replicas, "replica")
+	text += hold + counted(replicas, "replica")
 	if sized {
 		text += " of " + sizeText(bytes)
 	}
