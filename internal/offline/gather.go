@@ -17,7 +17,7 @@ func (l *lookup) topicFacts(t *apiv1.KafkaTopic) validation.TopicFacts {
 	}
 	name, namespace := validation.ClaimedName(t), l.from.namespace
 	facts := validation.TopicFacts{SameName: l.topics(l.set.topicsByClaim[scoped(namespace, cluster, name)])}
-	if m := l.kafkaOf(t); m != nil {
+	if m := l.find(key{apiv1.KindKafka, namespace, cluster}); m != nil {
 		facts.Kafka, _ = m.object.(*apiv1.Kafka)
 	}
 	if t.Status.TopicName == "" {
@@ -39,7 +39,7 @@ func (l *lookup) topics(keys []key) []apiv1.KafkaTopic {
 }
 
 func (l *lookup) kafkaFacts(k *apiv1.Kafka) validation.KafkaFacts {
-	c := l.cluster(l.from)
+	c := l.cluster(l.from.key)
 	facts := validation.KafkaFacts{Pools: c.pools, AllPools: c.allPools, Seen: c.seen, OneSet: c.poolsOfFiles, Templates: map[string]bool{}}
 	for _, name := range validation.TemplatesOf(k) {
 		at := key{apiv1.KindKafkaRebalance, l.from.namespace, name}
@@ -56,35 +56,35 @@ func (l *lookup) kafkaFacts(k *apiv1.Kafka) validation.KafkaFacts {
 }
 
 func (l *lookup) poolFacts(p *apiv1.KafkaNodePool) validation.PoolFacts {
-	var facts validation.PoolFacts
-	m := l.kafkaOf(p)
-	if m == nil {
-		return facts
+	kafka, c := l.clusterOf(p)
+	facts := validation.PoolFacts{Pools: c.pools, AllPools: c.allPools, Seen: c.seen}
+	if kafka != nil {
+		facts.Kafka, _ = kafka.object.(*apiv1.Kafka)
+		facts.OneSet = kafka.doc != nil
 	}
-	// A Kafka knows best which pools go with it.
-	c := (&lookup{set: l.set, from: m}).cluster(m)
-	facts.Kafka, _ = m.object.(*apiv1.Kafka)
-	facts.Pools, facts.AllPools, facts.Seen, facts.OneSet = c.pools, c.allPools, c.seen, m.doc != nil
 	return facts
 }
 
 func (l *lookup) rebalanceFacts(r *apiv1.KafkaRebalance) validation.RebalanceFacts {
-	m := l.kafkaOf(r)
-	if m == nil {
-		return validation.RebalanceFacts{}
-	}
-	c := (&lookup{set: l.set, from: m}).cluster(m)
+	_, c := l.clusterOf(r)
 	return validation.RebalanceFacts{Pools: c.pools, AllPools: c.allPools, Seen: c.seen}
 }
 
-// kafkaOf returns the Kafka that an object is labelled with; nil where it is not
-// known.
-func (l *lookup) kafkaOf(o metav1.Object) *manifest {
-	cluster := o.GetLabels()[apiv1.LabelCluster]
-	if cluster == "" {
-		return nil
+// clusterOf returns what is known of the cluster that an object is labelled
+// with; its Kafka is nil where that is not known.
+func (l *lookup) clusterOf(o metav1.Object) (*manifest, cluster) {
+	at := key{apiv1.KindKafka, l.from.namespace, o.GetLabels()[apiv1.LabelCluster]}
+	kafka := l.find(at)
+	switch {
+	case at.name == "" || kafka == nil && len(l.set.byKey[at]) > 0:
+		return nil, cluster{}
+	case kafka == nil:
+		c := (&lookup{set: l.set, from: l.from}).cluster(at)
+		c.allPools = false
+		return nil, c
 	}
-	return l.find(key{apiv1.KindKafka, l.from.namespace, cluster})
+	// A Kafka knows best which pools go with it.
+	return kafka, (&lookup{set: l.set, from: kafka}).cluster(at)
 }
 
 // cluster is what is known of a Kafka besides itself.
@@ -97,7 +97,7 @@ type cluster struct {
 
 // cluster gathers it. That a folder holds all pools of a Kafka that it holds is
 // taken for granted, unless it is not settled which they are.
-func (l *lookup) cluster(kafka *manifest) cluster {
+func (l *lookup) cluster(kafka key) cluster {
 	var c cluster
 	before := len(l.unsettled)
 	for _, k := range l.set.poolsByCluster[scoped(kafka.namespace, kafka.name)] {
@@ -111,7 +111,7 @@ func (l *lookup) cluster(kafka *manifest) cluster {
 		}
 	}
 	c.allPools = len(c.pools) > 0 && len(l.unsettled) == before
-	if seen, ok := l.set.facts[kafka.key]; ok {
+	if seen, ok := l.set.facts[kafka]; ok {
 		c.seen = &seen
 	}
 	return c

@@ -85,14 +85,15 @@ func publishedFacts(h header, raw []byte, namespace string) (key, facts.Facts, b
 		return key{}, facts.Facts{}, false
 	}
 	var cm corev1.ConfigMap
-	if utiljson.Unmarshal(raw, &cm) != nil || cm.Labels[apiv1.LabelFacts] != "true" || cm.Name != facts.Name(cm.Labels[apiv1.LabelCluster]) {
+	cluster, named := strings.CutSuffix(h.Metadata.Name, facts.Name(""))
+	if !named || utiljson.Unmarshal(raw, &cm) != nil {
 		return key{}, facts.Facts{}, false
 	}
 	if cm.Namespace != "" {
 		namespace = cm.Namespace
 	}
 	f, err := facts.Decode(&cm)
-	return key{apiv1.KindKafka, namespace, cm.Labels[apiv1.LabelCluster]}, f, err == nil
+	return key{apiv1.KindKafka, namespace, cluster}, f, err == nil
 }
 
 // doubledKeys warns of keys that an object gives twice.

@@ -22,39 +22,44 @@ const (
 	exampleFile = "example.yaml"
 )
 
-// complete fills in what an example leaves out: the API's version and, where it
-// has no metadata, a name and the label of a cluster.
-func complete(text string) (map[string]any, error) {
+// complete fills in what an example leaves out: the API's version, a name and,
+// but in an example about just that, the label of a cluster.
+func complete(a validation.About, text string) (map[string]any, error) {
 	var o map[string]any
 	if err := yaml.UnmarshalStrict([]byte(text), &o); err != nil {
 		return nil, fmt.Errorf("reading an example: %w", err)
 	}
-	if o["apiVersion"] == nil {
-		o["apiVersion"] = apiv1.GroupVersion.String()
-	}
-	kind, _ := o["kind"].(string)
-	if o["metadata"] != nil {
-		return o, nil
-	}
-	meta := map[string]any{"name": strings.ToLower("my-" + strings.TrimPrefix(kind, "Kafka"))}
-	switch kind {
-	case apiv1.KindKafka:
-		meta["name"] = "my-cluster"
-	case apiv1.KindKafkaTopic, apiv1.KindKafkaNodePool, apiv1.KindKafkaRebalance:
-		meta["labels"] = map[string]any{apiv1.LabelCluster: "my-cluster"}
+	meta, _ := o["metadata"].(map[string]any)
+	if meta == nil {
+		meta = map[string]any{}
 	}
 	o["metadata"] = meta
+	version, name := apiv1.GroupVersion.String(), "orders"
+	switch o["kind"] {
+	case "ConfigMap":
+		version = "v1"
+	case apiv1.KindKafka:
+		name = "my-cluster"
+	default:
+		if meta["labels"] == nil && !strings.HasSuffix(a.Rule, "-label-missing") {
+			meta["labels"] = map[string]any{apiv1.LabelCluster: "my-cluster"}
+		}
+	}
+	if meta["name"] == nil {
+		meta["name"] = name
+	}
+	o["apiVersion"] = version
 	return o, nil
 }
 
 // documents completes each of several documents.
-func documents(text string) ([]map[string]any, error) {
+func documents(a validation.About, text string) ([]map[string]any, error) {
 	var objects []map[string]any
 	for part := range strings.SplitSeq(text, "\n---\n") {
 		if strings.TrimSpace(part) == "" {
 			continue
 		}
-		o, err := complete(part)
+		o, err := complete(a, part)
 		if err != nil {
 			return nil, err
 		}
@@ -63,8 +68,8 @@ func documents(text string) ([]map[string]any, error) {
 	return objects, nil
 }
 
-func file(name, text string) ([]offline.File, error) {
-	objects, err := documents(text)
+func file(a validation.About, name, text string) ([]offline.File, error) {
+	objects, err := documents(a, text)
 	if err != nil || len(objects) == 0 {
 		return nil, err
 	}
@@ -86,9 +91,9 @@ func judge(ctx context.Context, a validation.About, text string) ([]offline.Mess
 	if a.Deleted {
 		return judgeDeletion(a, text)
 	}
-	var req offline.Request
+	req := offline.Request{Rules: validation.Options{WithoutCertManager: a.WithoutCertManager}}
 	for name, text := range map[string]string{besideFile: a.Beside, exampleFile: text} {
-		files, err := file(name, text)
+		files, err := file(a, name, text)
 		if err != nil {
 			return nil, err
 		}
@@ -96,7 +101,7 @@ func judge(ctx context.Context, a validation.About, text string) ([]offline.Mess
 	}
 	if a.Before != "" {
 		var err error
-		if req.Old, err = file(exampleFile, a.Before); err != nil {
+		if req.Old, err = file(a, exampleFile, a.Before); err != nil {
 			return nil, err
 		}
 	}
@@ -117,11 +122,11 @@ func judge(ctx context.Context, a validation.About, text string) ([]offline.Mess
 func judgeDeletion(a validation.About, text string) ([]offline.Message, error) {
 	var pool apiv1.KafkaNodePool
 	var known validation.PoolFacts
-	o, err := complete(text)
+	o, err := complete(a, text)
 	if err != nil {
 		return nil, err
 	}
-	beside, err := documents(a.Beside)
+	beside, err := documents(a, a.Beside)
 	if err != nil {
 		return nil, err
 	}
