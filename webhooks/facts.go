@@ -68,6 +68,10 @@ func (s source) topic(ctx context.Context, t *apiv1.KafkaTopic) (validation.Topi
 		return validation.TopicFacts{}, nil
 	}
 	var facts validation.TopicFacts
+	var err error
+	if facts.KafkaVersion, err = s.version(ctx, types.NamespacedName{Namespace: t.Namespace, Name: cluster}); err != nil {
+		return validation.TopicFacts{}, err
+	}
 	name := validation.ClaimedName(t)
 	for _, namespace := range s.namespaces(cluster, t.Namespace) {
 		same, err := s.topics(ctx, namespace, indexTopicClaim, key(cluster, name))
@@ -85,6 +89,20 @@ func (s source) topic(ctx context.Context, t *apiv1.KafkaTopic) (validation.Topi
 		facts.SameMetric = append(facts.SameMetric, same...)
 	}
 	return facts, nil
+}
+
+// version of a Kafka; empty where there is no such resource, as for a cluster
+// that nobody here runs.
+func (s source) version(ctx context.Context, name types.NamespacedName) (string, error) {
+	var kafka apiv1.Kafka
+	err := s.reader.Get(ctx, name, &kafka)
+	switch {
+	case apierrors.IsNotFound(err):
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("looking up Kafka %s: %w", name, err)
+	}
+	return validation.RunningVersion(&kafka), nil
 }
 
 func (s source) topics(ctx context.Context, namespace, index, value string) ([]apiv1.KafkaTopic, error) {

@@ -11,6 +11,9 @@ type Options struct {
 	// StrictConfig refuses options that would otherwise only be warned of,
 	// because they are ignored or make every produce request fail.
 	StrictConfig bool
+	// KafkaVersion is the version whose options count where neither the object nor
+	// its Kafka tells; empty to accept what any known version does.
+	KafkaVersion string
 }
 
 // rule is one check, by the name that its findings carry.
