@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -36,9 +37,15 @@ type kafkaVersions struct {
 	typesOnly bool
 }
 
-func versionsOf(version string) kafkaVersions {
+// allVersions are those that are known, the newest first.
+var allVersions = sync.OnceValue(func() []string {
 	all := configdef.Versions()
 	slices.Reverse(all)
+	return all
+})
+
+func versionsOf(version string) kafkaVersions {
+	all := allVersions()
 	v := kafkaVersions{named: version, ofValues: all, ofNames: all}
 	_, exact, known := configdef.ReleaseOf(version)
 	switch {
