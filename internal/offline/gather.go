@@ -18,7 +18,9 @@ func (l *lookup) topicFacts(t *apiv1.KafkaTopic) validation.TopicFacts {
 	name, namespace := validation.ClaimedName(t), l.from.namespace
 	facts := validation.TopicFacts{SameName: l.topics(l.set.topicsByClaim[scoped(namespace, cluster, name)])}
 	if m := l.find(key{apiv1.KindKafka, namespace, cluster}); m != nil {
-		facts.Kafka, _ = m.object.(*apiv1.Kafka)
+		if kafka, ok := m.object.(*apiv1.Kafka); ok {
+			facts.Kafka, facts.KafkaVersion = kafka, validation.RunningVersion(kafka)
+		}
 	}
 	if t.Status.TopicName == "" {
 		facts.SameMetric = l.topics(l.set.topicsByMetric[scoped(namespace, cluster, validation.MetricName(name))])
