@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
+	"github.com/sluice-kafka/sluice/internal/configdef"
 )
 
 var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -22,7 +23,9 @@ func seenWith(options map[string]Option) *Seen {
 }
 
 func TestDecide(t *testing.T) {
-	long := func(value string, dynamic bool) Option { return Option{Value: value, Kind: Integer, Dynamic: dynamic} }
+	long := func(value string, dynamic bool) Option {
+		return Option{Value: value, Type: configdef.Long, Dynamic: dynamic}
+	}
 	for name, test := range map[string]struct {
 		wanted Wanted
 		seen   *Seen

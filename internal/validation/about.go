@@ -41,14 +41,14 @@ type About struct {
 	// Example is the object that gives the finding, and Mended what to write
 	// instead. Like Before and Beside they are YAML; what is left out of
 	// apiVersion, of metadata and, in Before, Example and Mended, of the cluster's
-	// label is filled in (see Complete in internal/offline).
+	// label is filled in (see internal/rulesdoc).
 	Example, Mended string
 }
 
 // Catalogue describes all rules, sorted by name.
 func Catalogue() []About {
 	all := slices.Concat(aboutTopic, aboutKafka, aboutListeners, aboutOperation, aboutPool, aboutPoolStorage, aboutPoolScale,
-		aboutRebalance, aboutVolumes, aboutMounts, aboutJoining)
+		aboutRebalance, aboutVolumes, aboutMounts, aboutJoining, aboutOptions)
 	slices.SortFunc(all, func(a, b About) int { return cmp.Compare(a.Rule, b.Rule) })
 	return all
 }

@@ -31,6 +31,15 @@ spec:
 	{
 		Rule: "kafka-auto-rebalance-template-missing", Kinds: kafkaKind, Severity: Warn,
 		Summary: "The template that auto-rebalance copies does not exist (yet).",
+		Beside: `
+kind: KafkaRebalance
+metadata:
+  name: add-brokers
+  annotations:
+    strimzi.io/rebalance-template: "true"
+spec:
+  skipHardGoalCheck: true
+`,
 		Example: `
 kind: Kafka
 metadata:
@@ -39,7 +48,7 @@ spec:
   kafka: {}
   cruiseControl:
     autoRebalance:
-      - {mode: add-brokers, template: {name: my-template}}
+      - {mode: add-brokers, template: {name: adding-brokers}}
 `,
 		Mended: `
 kind: Kafka
@@ -49,7 +58,7 @@ spec:
   kafka: {}
   cruiseControl:
     autoRebalance:
-      - mode: add-brokers
+      - {mode: add-brokers, template: {name: add-brokers}}
 `,
 	},
 	{

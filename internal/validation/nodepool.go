@@ -12,6 +12,8 @@ import (
 type PoolFacts struct {
 	// Kafka that the pool belongs to; nil where it is not known.
 	Kafka *apiv1.Kafka
+	// OneSet is as in KafkaFacts.
+	OneSet bool
 	// Pools of the same Kafka that are known, in any order; the judged one may be
 	// among them as it is stored.
 	Pools []apiv1.KafkaNodePool
@@ -49,9 +51,9 @@ var poolRules = []rule[poolInput]{
 }
 
 // KafkaNodePool judges a pool; old is nil on creation. Joining rules refuse only
-// where the pool's Kafka is Ready at its generation.
+// where the pool's Kafka is Ready at its generation, or in one set.
 func KafkaNodePool(pool, old *apiv1.KafkaNodePool, facts PoolFacts, _ Options) Result {
-	settled := Settled(facts.Kafka)
+	settled := Settled(facts.Kafka) || facts.OneSet
 	return judge(pool, old, old != nil, func(pool, old *apiv1.KafkaNodePool) []Finding {
 		found := run(poolRules, poolInput{pool: pool, old: old, facts: facts})
 		found = append(found, run(podRules, podsOfPool(pool, facts))...)

@@ -25,6 +25,15 @@ func WarningText(path, message string) string {
 	return cutEnd(cutMiddle(printable(path), maxPath)+": "+printable(message), maxWarning)
 }
 
+// Text is what is said of a finding after its path: of a refusal the same words
+// as in AsError, of a warning the whole message.
+func (f Finding) Text() string {
+	if f.Severity == Refuse {
+		return f.AsError().ErrorBody()
+	}
+	return printable(f.Message)
+}
+
 // printable escapes what a warning header may not carry: it is dropped whole
 // where it holds control characters or is not UTF-8 (k8s.io/apimachinery
 // pkg/util/net, NewWarningHeader).

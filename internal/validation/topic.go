@@ -20,6 +20,9 @@ type TopicFacts struct {
 	SameMetric []apiv1.KafkaTopic
 	// Kafka that the topic belongs to; nil where it is not known.
 	Kafka *apiv1.Kafka
+	// KafkaVersion is the version of Kafka that the topic goes to, such as "4.3.1";
+	// empty where it is not known.
+	KafkaVersion string
 }
 
 // topicInput is what a topic rule sees. Old is nil on creation.
@@ -41,6 +44,8 @@ var topicRules = []rule[topicInput]{
 	{"topic-partitions-shrink", topicPartitionsShrink},
 	{"topic-replicas-range", topicReplicasRange},
 	{"topic-config-shape", topicConfigShape},
+	{"topic-option-value", topicOptionValues},
+	{"topic-option-unknown", topicOptionNames},
 	{"topic-min-isr-above-replicas", topicMinISR},
 	{"topic-replicas-without-engine", topicReplicasWithoutEngine},
 }

@@ -109,11 +109,15 @@ func topicConfigShape(in topicInput) []Finding {
 			continue
 		}
 		found = append(found, Finding{
-			Severity: Refuse, Path: field.NewPath("spec", "config").Key(key), Element: key,
+			Severity: Refuse, Path: topicConfigPath(key), Element: key,
 			Value: optionText(config[key]), Message: why,
 		})
 	}
 	return found
+}
+
+func topicConfigPath(key string) *field.Path {
+	return field.NewPath("spec", "config").Key(key)
 }
 
 func topicMinISR(in topicInput) []Finding {
@@ -122,7 +126,7 @@ func topicMinISR(in topicInput) []Finding {
 	if !ok || r == nil || isr <= *r {
 		return nil
 	}
-	return []Finding{minISRFinding(in.opts, field.NewPath("spec", "config").Key(minInsyncReplicas), isr, *r, "replicas")}
+	return []Finding{minISRFinding(in.opts, topicConfigPath(minInsyncReplicas), isr, *r, "replicas")}
 }
 
 // minISRFinding words the same fault for a topic and for a cluster's defaults.
