@@ -159,7 +159,7 @@ func TestDecide(t *testing.T) {
 		},
 		"a topic of Kafka's own is not grown, and keeps what Kafka set": {
 			wanted:       Wanted{Partitions: 5, Replicas: BrokerDefault, Internal: true},
-			seen:         seenWith(map[string]Option{"cleanup.policy": {Value: "compact", Kind: List, Dynamic: true}}),
+			seen:         seenWith(map[string]Option{"cleanup.policy": {Value: "compact", Type: configdef.List, Dynamic: true}}),
 			wantProblems: []string{"Kafka's own"},
 		},
 		"another topic of a deleted one's name is believed": {
