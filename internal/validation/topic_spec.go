@@ -67,9 +67,9 @@ func topicReplicasRange(in topicInput) []Finding {
 	}}
 }
 
-// ChangesReplicas tells whether an update asks for another replication factor
+// changesReplicas tells whether an update asks for another replication factor
 // than before, or than the topic has.
-func ChangesReplicas(topic, old *apiv1.KafkaTopic) bool {
+func changesReplicas(topic, old *apiv1.KafkaTopic) bool {
 	if old == nil || topic.Spec.Replicas == nil || old.Status.TopicName == "" {
 		return false
 	}
@@ -82,7 +82,7 @@ func ChangesReplicas(topic, old *apiv1.KafkaTopic) bool {
 
 // topicReplicasWithoutEngine: replicas are moved by Cruise Control.
 func topicReplicasWithoutEngine(in topicInput) []Finding {
-	if k := in.facts.Kafka; k == nil || k.Spec.CruiseControl != nil || !ChangesReplicas(in.topic, in.old) {
+	if k := in.facts.Kafka; k == nil || k.Spec.CruiseControl != nil || !changesReplicas(in.topic, in.old) {
 		return nil
 	}
 	return []Finding{{
