@@ -50,6 +50,11 @@ generate: $(CONTROLLER_GEN) ## Generate deep copies and the chart's CRDs
 	rm -rf charts/sluice/templates/crds && \
 	go run ./api/crdgen $$tmp charts/sluice/templates/crds
 
+# Not part of generate: it needs Java and Maven, and Kafka's jars for each version.
+.PHONY: generate-options
+generate-options: ## Generate the table of Kafka's options from its own classes
+	go run ./internal/configdef/generate/cmd internal/configdef/options.json
+
 .PHONY: format
 format: ## Format all Go files
 	gofmt -w $$(git ls-files -c -o --exclude-standard -- '*.go')

@@ -8,6 +8,7 @@ import (
 
 	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
 	"github.com/sluice-kafka/sluice/internal/batch"
+	"github.com/sluice-kafka/sluice/internal/configdef"
 	"github.com/sluice-kafka/sluice/internal/kafka"
 	"github.com/sluice-kafka/sluice/internal/topicplan"
 )
@@ -229,24 +230,29 @@ func optionsOf(c kafka.TopicConfig, wanted map[string]string) map[string]topicpl
 	options := map[string]topicplan.Option{}
 	for name, e := range c.Entries {
 		if _, ok := wanted[name]; ok || e.Dynamic {
-			options[name] = topicplan.Option{Value: e.Value, Kind: kindOf(e.Type), Dynamic: e.Dynamic}
+			options[name] = topicplan.Option{Value: e.Value, Type: typeOf(e.Type), Dynamic: e.Dynamic}
 		}
 	}
 	return options
 }
 
-func kindOf(t kafka.ConfigType) topicplan.Kind {
+// typeOf names the type that Kafka reports; what is not known is compared as text.
+func typeOf(t kafka.ConfigType) configdef.Type {
 	switch t {
 	case kafka.ConfigTypeBoolean:
-		return topicplan.Boolean
-	case kafka.ConfigTypeShort, kafka.ConfigTypeInt, kafka.ConfigTypeLong:
-		return topicplan.Integer
+		return configdef.Boolean
+	case kafka.ConfigTypeShort:
+		return configdef.Short
+	case kafka.ConfigTypeInt:
+		return configdef.Int
+	case kafka.ConfigTypeLong:
+		return configdef.Long
 	case kafka.ConfigTypeDouble:
-		return topicplan.Double
+		return configdef.Double
 	case kafka.ConfigTypeList:
-		return topicplan.List
+		return configdef.List
 	default:
-		return topicplan.Text
+		return configdef.String
 	}
 }
 

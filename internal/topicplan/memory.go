@@ -64,7 +64,7 @@ func (w Write) shownBy(o Option, shown bool) bool {
 	if w.Delete {
 		return !shown || !o.Dynamic
 	}
-	return shown && SameValue(o.Kind, w.Value, o.Value)
+	return shown && o.Type.Same(w.Value, o.Value)
 }
 
 // unshown names the first own write of an option that a description is still to

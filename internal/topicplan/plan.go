@@ -9,6 +9,7 @@ import (
 	"time"
 
 	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
+	"github.com/sluice-kafka/sluice/internal/configdef"
 )
 
 // Options that a mover of replicas sets on a topic for as long as it moves it
@@ -33,7 +34,7 @@ type Seen struct {
 // Option is an option as Kafka showed it.
 type Option struct {
 	Value string
-	Kind  Kind
+	Type  configdef.Type
 	// Dynamic tells that it is set on the topic itself.
 	Dynamic bool
 }
@@ -104,7 +105,7 @@ func decideConfig(p *Plan, w Wanted, seen *Seen, m Memory) {
 	for _, name := range names {
 		value, set := w.Config[name]
 		have, shown := seen.Options[name]
-		if set && shown && SameValue(have.Kind, value, have.Value) {
+		if set && shown && have.Type.Same(value, have.Value) {
 			continue
 		}
 		decideOption(p, ConfigOp{Name: name, Value: value, Delete: !set}, have.Value, m.Writes[name])

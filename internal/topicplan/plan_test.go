@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
+	"github.com/sluice-kafka/sluice/internal/configdef"
 )
 
 var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -22,7 +23,9 @@ func seenWith(options map[string]Option) *Seen {
 }
 
 func TestDecide(t *testing.T) {
-	long := func(value string, dynamic bool) Option { return Option{Value: value, Kind: Integer, Dynamic: dynamic} }
+	long := func(value string, dynamic bool) Option {
+		return Option{Value: value, Type: configdef.Long, Dynamic: dynamic}
+	}
 	for name, test := range map[string]struct {
 		wanted Wanted
 		seen   *Seen
@@ -156,7 +159,7 @@ func TestDecide(t *testing.T) {
 		},
 		"a topic of Kafka's own is not grown, and keeps what Kafka set": {
 			wanted:       Wanted{Partitions: 5, Replicas: BrokerDefault, Internal: true},
-			seen:         seenWith(map[string]Option{"cleanup.policy": {Value: "compact", Kind: List, Dynamic: true}}),
+			seen:         seenWith(map[string]Option{"cleanup.policy": {Value: "compact", Type: configdef.List, Dynamic: true}}),
 			wantProblems: []string{"Kafka's own"},
 		},
 		"another topic of a deleted one's name is believed": {

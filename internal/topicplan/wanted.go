@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
+	"github.com/sluice-kafka/sluice/internal/configdef"
 )
 
 // BrokerDefault leaves a number to the broker: num.partitions or
@@ -48,7 +49,7 @@ func WantedOf(spec kafkav1.KafkaTopicSpec) (Wanted, []Problem) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(spec.Config)) {
-		value, err := RenderValue(spec.Config[name].Raw)
+		value, err := configdef.RenderValue(spec.Config[name].Raw)
 		if err != nil {
 			problems = append(problems, Problem{valueReason(err), fmt.Sprintf("spec.config[%s]: %v", name, err)})
 			continue
@@ -59,7 +60,7 @@ func WantedOf(spec kafkav1.KafkaTopicSpec) (Wanted, []Problem) {
 }
 
 func valueReason(err error) string {
-	if errors.Is(err, ErrNullValue) || errors.Is(err, ErrNumberRange) {
+	if errors.Is(err, configdef.ErrNullValue) || errors.Is(err, configdef.ErrNumberRange) {
 		return kafkav1.ReasonKafkaError
 	}
 	return kafkav1.ReasonInternalError

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
+	"github.com/sluice-kafka/sluice/internal/facts"
 )
 
 // KafkaFacts is what the rules need to know of the other side of a Kafka.
@@ -16,35 +16,63 @@ type KafkaFacts struct {
 	// Pools of the Kafka that are known, in any order. None means that none is
 	// known yet, not that there is none.
 	Pools []apiv1.KafkaNodePool
+	// OneSet tells that the Kafka and pools of it come from one set of manifests:
+	// nothing of them is on its way any more, and joining rules refuse.
+	OneSet bool
+	// AllPools tells that no pool is missing in Pools.
+	AllPools bool
+	// Seen is what the operator saw of the running cluster; nil where that is not
+	// known.
+	Seen *facts.Facts
+	// Templates tells of each KafkaRebalance that the Kafka names as a template
+	// whether there is one; a name that is absent is not known.
+	Templates map[string]bool
 }
 
 // kafkaInput is what a rule for a Kafka alone sees.
 type kafkaInput struct {
 	kafka *apiv1.Kafka
+	facts KafkaFacts
 	opts  Options
 }
 
 var kafkaRules = []rule[kafkaInput]{
 	{"kafka-cordoned-log-dirs", kafkaCordonedLogDirs},
 	{"kafka-option-owned", kafkaOwnedOptions},
+	{"kafka-option-value", kafkaOptionValues},
+	{"kafka-option-unknown", kafkaOptionNames},
 	{"kafka-min-isr-above-factor", kafkaMinISR},
+	{"kafka-listener-name", kafkaListenerName},
+	{"kafka-listener-duplicate", kafkaListenerDuplicate},
+	{"kafka-listener-port", kafkaListenerPort},
+	{"kafka-listener-type-unknown", kafkaListenerType},
+	{"kafka-listener-tls-without-cert-manager", kafkaListenerTLS},
+	{"kafka-auto-rebalance-mode", kafkaAutoRebalanceMode},
+	{"kafka-auto-rebalance-template-missing", kafkaAutoRebalanceTemplate},
+	{"kafka-cordon-unreadable", kafkaCordonUnreadable},
+	{"kafka-cordon-unknown-broker", kafkaCordonUnknown},
+	{"kafka-cordon-too-many", kafkaCordonTooMany},
+	{"kafka-cordon-without-effect", kafkaCordonWithoutEffect},
+	{"kafka-field-without-effect", kafkaFieldsWithoutEffect},
+	{"kafka-version-unknown", kafkaVersionKnown},
+	{"kafka-metadata-version", kafkaMetadataVersion},
 }
 
 // Kafka judges a Kafka; old is nil on creation. Joining rules refuse only where
-// the stored Kafka is Ready at its generation.
+// the stored Kafka is Ready at its generation, or in one set.
 func Kafka(kafka, old *apiv1.Kafka, facts KafkaFacts, opts Options) Result {
-	settled := settledKafka(old)
+	settled := Settled(old) || facts.OneSet
 	return judge(kafka, old, old != nil, func(kafka, old *apiv1.Kafka) []Finding {
-		found := run(kafkaRules, kafkaInput{kafka: kafka, opts: opts})
+		found := run(kafkaRules, kafkaInput{kafka: kafka, facts: facts, opts: opts})
 		found = append(found, run(podRules, podsOfKafka(kafka, old, facts))...)
 		found = append(found, run(joinKafkaRules, joinOfKafka(kafka, facts))...)
 		return settle(found, settled)
 	})
 }
 
-// settledKafka tells whether both sides of a joining rule had the time to
+// Settled tells whether both sides of a joining rule had the time to
 // arrive: the operator finished with this Kafka as it is.
-func settledKafka(k *apiv1.Kafka) bool {
+func Settled(k *apiv1.Kafka) bool {
 	return k != nil && readyAtGeneration(k.Status.Conditions, k.Status.ObservedGeneration, k.Generation)
 }
 
@@ -80,7 +108,7 @@ func kafkaCordonedLogDirs(in kafkaInput) []Finding {
 
 // optionName is an option's key as Kafka will read it from a file, lower-cased.
 func optionName(key string) string {
-	return strings.ToLower(strings.TrimFunc(key, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }))
+	return strings.ToLower(trimKey(key))
 }
 
 // ownedPrefixes are the beginnings of options that Strimzi's operator sets
@@ -133,20 +161,30 @@ func kafkaOwnedOptions(in kafkaInput) []Finding {
 	}
 	var found []Finding
 	for _, key := range optionKeys(in.kafka.Spec.Kafka.Config) {
-		name := optionName(key)
-		if name == cordonedLogDirs || ownedExceptions[key] || exceptions[key] {
-			continue
-		}
-		i := slices.IndexFunc(ownedPrefixes, func(p string) bool { return strings.HasPrefix(name, p) })
-		if i < 0 {
+		prefix := ownedPrefix(key, exceptions)
+		if prefix == "" || optionName(key) == cordonedLogDirs {
 			continue
 		}
 		found = append(found, Finding{
 			Severity: severity, Path: kafkaConfigPath(key), Element: key, Value: optionText(in.kafka.Spec.Kafka.Config[key]),
-			Message: fmt.Sprintf("the operator sets the options that start with %q itself, so this one is ignored: remove it", ownedPrefixes[i]),
+			Message: fmt.Sprintf("the operator sets the options that start with %q itself, so this one is ignored: remove it", prefix),
 		})
 	}
 	return found
+}
+
+// ownedPrefix returns the prefix that makes an option the operator's; empty where
+// it is the user's.
+func ownedPrefix(key string, exceptions map[string]bool) string {
+	if ownedExceptions[key] || exceptions[key] {
+		return ""
+	}
+	name := optionName(key)
+	i := slices.IndexFunc(ownedPrefixes, func(p string) bool { return strings.HasPrefix(name, p) })
+	if i < 0 {
+		return ""
+	}
+	return ownedPrefixes[i]
 }
 
 func listenerExceptions(listeners []apiv1.KafkaListener) map[string]bool {

@@ -67,6 +67,31 @@ func topicReplicasRange(in topicInput) []Finding {
 	}}
 }
 
+// changesReplicas tells whether an update asks for another replication factor
+// than before, or than the topic has.
+func changesReplicas(topic, old *apiv1.KafkaTopic) bool {
+	if old == nil || topic.Spec.Replicas == nil || old.Status.TopicName == "" {
+		return false
+	}
+	before := old.Status.Replicas
+	if old.Spec.Replicas != nil {
+		before = *old.Spec.Replicas
+	}
+	return before != 0 && *topic.Spec.Replicas != before
+}
+
+// topicReplicasWithoutEngine: replicas are moved by Cruise Control.
+func topicReplicasWithoutEngine(in topicInput) []Finding {
+	if k := in.facts.Kafka; k == nil || k.Spec.CruiseControl != nil || !changesReplicas(in.topic, in.old) {
+		return nil
+	}
+	return []Finding{{
+		Path: field.NewPath("spec", "replicas"), Value: strconv.FormatInt(*in.topic.Spec.Replicas, 10),
+		Message: fmt.Sprintf("Kafka %s has no Cruise Control to move replicas with, so this stays undone: "+
+			"set spec.cruiseControl there, or set the number back", in.facts.Kafka.Name),
+	}}
+}
+
 func topicConfigShape(in topicInput) []Finding {
 	var found []Finding
 	config := in.topic.Spec.Config
@@ -84,11 +109,15 @@ func topicConfigShape(in topicInput) []Finding {
 			continue
 		}
 		found = append(found, Finding{
-			Severity: Refuse, Path: field.NewPath("spec", "config").Key(key), Element: key,
+			Severity: Refuse, Path: topicConfigPath(key), Element: key,
 			Value: optionText(config[key]), Message: why,
 		})
 	}
 	return found
+}
+
+func topicConfigPath(key string) *field.Path {
+	return field.NewPath("spec", "config").Key(key)
 }
 
 func topicMinISR(in topicInput) []Finding {
@@ -97,7 +126,7 @@ func topicMinISR(in topicInput) []Finding {
 	if !ok || r == nil || isr <= *r {
 		return nil
 	}
-	return []Finding{minISRFinding(in.opts, field.NewPath("spec", "config").Key(minInsyncReplicas), isr, *r, "replicas")}
+	return []Finding{minISRFinding(in.opts, topicConfigPath(minInsyncReplicas), isr, *r, "replicas")}
 }
 
 // minISRFinding words the same fault for a topic and for a cluster's defaults.

@@ -1,4 +1,4 @@
-package topicplan
+package configdef
 
 import (
 	"bytes"

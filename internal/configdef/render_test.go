@@ -1,4 +1,4 @@
-package topicplan
+package configdef
 
 import (
 	"errors"
@@ -66,36 +66,4 @@ func FuzzPlainNumber(f *testing.F) {
 			t.Errorf("%q became %q", number, got)
 		}
 	})
-}
-
-func TestSameValue(t *testing.T) {
-	for name, test := range map[string]struct {
-		kind Kind
-		a, b string
-		want bool
-	}{
-		"booleans in another case":         {Boolean, "TRUE", "true", true},
-		"booleans that differ":             {Boolean, "true", "false", false},
-		"integers with leading zeros":      {Integer, " 0100 ", "100", true},
-		"integers that differ":             {Integer, "100", "101", false},
-		"an integer that Kafka refuses":    {Integer, "1e2", "100", false},
-		"doubles with trailing zeros":      {Double, "0.50", "0.5", true},
-		"doubles written differently":      {Double, "1e-1", "0.1", true},
-		"doubles that differ":              {Double, "0.5", "0.6", false},
-		"lists with blanks":                {List, "compact, delete", "compact,delete", true},
-		"lists in another order":           {List, "delete,compact", "compact,delete", false},
-		"an empty list and one of nothing": {List, "", "a", false},
-		"texts with blanks around":         {Text, " zstd", "zstd ", true},
-		"texts in another case":            {Text, "Zstd", "zstd", false},
-		"texts that look like numbers":     {Text, "0100", "100", false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if got := SameValue(test.kind, test.a, test.b); got != test.want {
-				t.Errorf("%q and %q: %v, want %v", test.a, test.b, got, test.want)
-			}
-			if got := SameValue(test.kind, test.b, test.a); got != test.want {
-				t.Errorf("not symmetric")
-			}
-		})
-	}
 }

@@ -1,0 +1,107 @@
+package configdef
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Kafka reads values with ConfigDef.parseType, in
+// clients/src/main/java/org/apache/kafka/common/config/ConfigDef.java.
+
+// trim does what Java's String.trim does: control characters count as blanks,
+// and blanks beyond ASCII do not.
+func trim(s string) string {
+	return strings.TrimFunc(s, func(r rune) bool { return r <= ' ' })
+}
+
+var (
+	listSeparator = regexp.MustCompile(`[ \t\n\v\f\r]*,[ \t\n\v\f\r]*`)
+	// javaDouble is the grammar of Java's Double.valueOf.
+	javaDouble = regexp.MustCompile(`^[+-]?(?:NaN|Infinity|` +
+		`(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[fFdD]?|` +
+		`0[xX](?:[0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)[pP][+-]?[0-9]+[fFdD]?)$`)
+)
+
+// items splits a list; the order of its items counts.
+func items(list string) []string {
+	list = trim(list)
+	if list == "" {
+		return nil
+	}
+	return listSeparator.Split(list, -1)
+}
+
+func (t Type) bits() int {
+	switch t {
+	case Short:
+		return 16
+	case Int:
+		return 32
+	default:
+		return 64
+	}
+}
+
+func parseInteger(t Type, value string) (int64, bool) {
+	n, err := strconv.ParseInt(trim(value), 10, t.bits())
+	return n, err == nil
+}
+
+func parseDouble(value string) (float64, bool) {
+	value = trim(value)
+	if !javaDouble.MatchString(value) {
+		return 0, false
+	}
+	switch strings.TrimLeft(value, "+-") {
+	case "NaN":
+		return math.NaN(), true
+	case "Infinity":
+	default:
+		value = strings.TrimRight(value, "fFdD")
+	}
+	// What is too large becomes infinite, in Java too.
+	n, _ := strconv.ParseFloat(value, 64)
+	return n, true
+}
+
+func parseBoolean(value string) (parsed, ok bool) {
+	switch value = trim(value); {
+	case strings.EqualFold(value, "true"):
+		return true, true
+	case strings.EqualFold(value, "false"):
+		return false, true
+	default:
+		return false, false
+	}
+}
+
+// Same tells whether Kafka takes both for the same value of this type. It parses
+// what it is given, and shows the parsed value afterwards: "0.50" comes back as
+// 0.5, "TRUE" as true.
+func (t Type) Same(a, b string) bool {
+	if trim(a) == trim(b) {
+		return true
+	}
+	switch t {
+	case Boolean:
+		x, okX := parseBoolean(a)
+		y, okY := parseBoolean(b)
+		return okX && okY && x == y
+	case Short, Int, Long:
+		x, okX := parseInteger(t, a)
+		y, okY := parseInteger(t, b)
+		return okX && okY && x == y
+	case Double:
+		x, okX := parseDouble(a)
+		y, okY := parseDouble(b)
+		// Kafka tells -0.0 from 0.0, and NaN from nothing.
+		return okX && okY && math.Float64bits(x) == math.Float64bits(y)
+	case List:
+		return slices.Equal(items(a), items(b))
+	default:
+		return false
+	}
+}
