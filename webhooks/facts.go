@@ -5,11 +5,15 @@ import (
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
+	"github.com/sluice-kafka/sluice/internal/facts"
 	"github.com/sluice-kafka/sluice/internal/validation"
 )
 
@@ -62,15 +66,18 @@ func (s source) namespaces(cluster, namespace string) []string {
 	return []string{namespace}
 }
 
-func (s source) topic(ctx context.Context, t *apiv1.KafkaTopic) (validation.TopicFacts, error) {
+func (s source) topic(ctx context.Context, t, old *apiv1.KafkaTopic) (validation.TopicFacts, error) {
 	cluster := t.Labels[apiv1.LabelCluster]
 	if cluster == "" {
 		return validation.TopicFacts{}, nil
 	}
 	var facts validation.TopicFacts
-	var err error
-	if facts.KafkaVersion, err = s.version(ctx, types.NamespacedName{Namespace: t.Namespace, Name: cluster}); err != nil {
-		return validation.TopicFacts{}, err
+	if validation.NeedsKafka(t, old) {
+		kafka, err := get[apiv1.Kafka](ctx, s.reader, t.Namespace, cluster)
+		if err != nil {
+			return validation.TopicFacts{}, err
+		}
+		facts.Kafka = kafka
 	}
 	name := validation.ClaimedName(t)
 	for _, namespace := range s.namespaces(cluster, t.Namespace) {
@@ -91,20 +98,6 @@ func (s source) topic(ctx context.Context, t *apiv1.KafkaTopic) (validation.Topi
 	return facts, nil
 }
 
-// version of a Kafka; empty where there is no such resource, as for a cluster
-// that nobody here runs.
-func (s source) version(ctx context.Context, name types.NamespacedName) (string, error) {
-	var kafka apiv1.Kafka
-	err := s.reader.Get(ctx, name, &kafka)
-	switch {
-	case apierrors.IsNotFound(err):
-		return "", nil
-	case err != nil:
-		return "", fmt.Errorf("looking up Kafka %s: %w", name, err)
-	}
-	return validation.RunningVersion(&kafka), nil
-}
-
 func (s source) topics(ctx context.Context, namespace, index, value string) ([]apiv1.KafkaTopic, error) {
 	var list apiv1.KafkaTopicList
 	if err := s.reader.List(ctx, &list, client.InNamespace(namespace), client.MatchingFields{index: value}); err != nil {
@@ -114,11 +107,23 @@ func (s source) topics(ctx context.Context, namespace, index, value string) ([]a
 }
 
 func (s source) kafka(ctx context.Context, k *apiv1.Kafka) (validation.KafkaFacts, error) {
-	var list apiv1.KafkaNodePoolList
-	if err := s.reader.List(ctx, &list, client.InNamespace(k.Namespace), client.MatchingFields{indexPoolCluster: k.Name}); err != nil {
-		return validation.KafkaFacts{}, fmt.Errorf("looking up the pools of Kafka %s/%s: %w", k.Namespace, k.Name, err)
+	pools, err := s.pools(ctx, k.Namespace, k.Name)
+	if err != nil {
+		return validation.KafkaFacts{}, err
 	}
-	return validation.KafkaFacts{Pools: list.Items}, nil
+	seen, err := s.seen(ctx, k.Namespace, k.Name)
+	if err != nil {
+		return validation.KafkaFacts{}, err
+	}
+	facts := validation.KafkaFacts{Pools: pools, AllPools: validation.Settled(k), Seen: seen, Templates: map[string]bool{}}
+	for _, name := range validation.TemplatesOf(k) {
+		template, err := get[apiv1.KafkaRebalance](ctx, s.reader, k.Namespace, name)
+		if err != nil {
+			return validation.KafkaFacts{}, err
+		}
+		facts.Templates[name] = template != nil && validation.IsRebalanceTemplate(template)
+	}
+	return facts, nil
 }
 
 func (s source) pool(ctx context.Context, p *apiv1.KafkaNodePool) (validation.PoolFacts, error) {
@@ -126,13 +131,77 @@ func (s source) pool(ctx context.Context, p *apiv1.KafkaNodePool) (validation.Po
 	if cluster == "" {
 		return validation.PoolFacts{}, nil
 	}
-	var kafka apiv1.Kafka
-	err := s.reader.Get(ctx, types.NamespacedName{Namespace: p.Namespace, Name: cluster}, &kafka)
-	switch {
-	case apierrors.IsNotFound(err):
-		return validation.PoolFacts{}, nil
-	case err != nil:
-		return validation.PoolFacts{}, fmt.Errorf("looking up Kafka %s/%s: %w", p.Namespace, cluster, err)
+	kafka, err := get[apiv1.Kafka](ctx, s.reader, p.Namespace, cluster)
+	if err != nil {
+		return validation.PoolFacts{}, err
 	}
-	return validation.PoolFacts{Kafka: &kafka}, nil
+	pools, err := s.pools(ctx, p.Namespace, cluster)
+	if err != nil {
+		return validation.PoolFacts{}, err
+	}
+	seen, err := s.seen(ctx, p.Namespace, cluster)
+	if err != nil {
+		return validation.PoolFacts{}, err
+	}
+	return validation.PoolFacts{Kafka: kafka, Pools: pools, AllPools: validation.Settled(kafka), Seen: seen}, nil
+}
+
+func (s source) rebalance(ctx context.Context, r *apiv1.KafkaRebalance) (validation.RebalanceFacts, error) {
+	cluster := r.Labels[apiv1.LabelCluster]
+	if cluster == "" {
+		return validation.RebalanceFacts{}, nil
+	}
+	kafka, err := get[apiv1.Kafka](ctx, s.reader, r.Namespace, cluster)
+	if err != nil {
+		return validation.RebalanceFacts{}, err
+	}
+	pools, err := s.pools(ctx, r.Namespace, cluster)
+	if err != nil {
+		return validation.RebalanceFacts{}, err
+	}
+	seen, err := s.seen(ctx, r.Namespace, cluster)
+	if err != nil {
+		return validation.RebalanceFacts{}, err
+	}
+	return validation.RebalanceFacts{Pools: pools, AllPools: validation.Settled(kafka), Seen: seen}, nil
+}
+
+func (s source) pools(ctx context.Context, namespace, cluster string) ([]apiv1.KafkaNodePool, error) {
+	var list apiv1.KafkaNodePoolList
+	err := s.reader.List(ctx, &list, client.InNamespace(namespace), client.MatchingFields{indexPoolCluster: cluster})
+	if err != nil {
+		return nil, fmt.Errorf("looking up the pools of Kafka %s/%s: %w", namespace, cluster, err)
+	}
+	return list.Items, nil
+}
+
+// seen returns what the operator published of a cluster; nil where it published
+// nothing, or nothing that can be read.
+func (s source) seen(ctx context.Context, namespace, cluster string) (*facts.Facts, error) {
+	cm, err := get[corev1.ConfigMap](ctx, s.reader, namespace, facts.Name(cluster))
+	if err != nil || cm == nil {
+		return nil, err
+	}
+	seen, err := facts.Decode(cm)
+	if err != nil {
+		log.FromContext(ctx).Error(err, "Judging without the facts of a cluster", "namespace", namespace, "cluster", cluster)
+		return nil, nil
+	}
+	return &seen, nil
+}
+
+// get reads one object; nil is one that does not exist.
+func get[T any, P interface {
+	*T
+	client.Object
+}](ctx context.Context, reader client.Reader, namespace, name string) (P, error) {
+	obj := P(new(T))
+	err := reader.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, obj)
+	switch {
+	case apierrors.IsNotFound(err), meta.IsNoMatchError(err): // a kind that is not installed has no objects
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("looking up %T %s/%s: %w", obj, namespace, name, err)
+	}
+	return obj, nil
 }

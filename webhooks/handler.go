@@ -3,13 +3,9 @@ package webhooks
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
@@ -24,23 +20,35 @@ const answerWithin = 4 * time.Second
 // handler answers the requests for one kind. It decodes, asks the rules, and
 // words the answer; a dry run is answered alike, since nothing is changed.
 type handler[T client.Object] struct {
-	kind    string
+	answers
 	decoder admission.Decoder
 	// judge gathers the facts and applies the rules; old is nil on creation. An
 	// error means that a fact could not be had, which is not that it is absent.
 	judge func(ctx context.Context, obj, old T) (validation.Result, error)
+	// judgeDeletion does so for the deletion of an object; nil where a kind may
+	// always be deleted.
+	judgeDeletion func(ctx context.Context, obj T) (validation.Result, error)
 }
 
 var _ admission.Handler = (*handler[*apiv1.Kafka])(nil)
 
 // Handle answers one request.
 func (h *handler[T]) Handle(ctx context.Context, req admission.Request) admission.Response {
-	if req.SubResource != "" || req.Operation != admissionv1.Create && req.Operation != admissionv1.Update {
+	if req.SubResource != "" {
 		return admission.Allowed("")
 	}
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
+	switch req.Operation {
+	case admissionv1.Create, admissionv1.Update:
+		return h.change(ctx, req)
+	case admissionv1.Delete:
+		return h.deletion(ctx, req)
+	}
+	return admission.Allowed("")
+}
 
+func (h *handler[T]) change(ctx context.Context, req admission.Request) admission.Response {
 	obj := newObject[T]()
 	err := h.decoder.DecodeRaw(req.Object, obj)
 	var old T
@@ -62,36 +70,22 @@ func (h *handler[T]) Handle(ctx context.Context, req admission.Request) admissio
 	if err != nil {
 		return h.unknown(req.Name, err)
 	}
-	return h.answer(obj, result)
-}
-
-func (h *handler[T]) answer(obj T, result validation.Result) admission.Response {
-	resp := admission.Allowed("")
-	if errs := result.Errors(); len(errs) > 0 {
-		name := obj.GetName()
-		if name == "" {
-			name = obj.GetGenerateName()
-		}
-		status := apierrors.NewInvalid(schema.GroupKind{Group: apiv1.GroupVersion.Group, Kind: h.kind}, name, errs).Status()
-		resp = refused(status)
+	name := obj.GetName()
+	if name == "" {
+		name = obj.GetGenerateName()
 	}
-	return resp.WithWarnings(result.WarningTexts()...)
+	return h.answer(name, result)
 }
 
-// unreadable refuses what is no object of the kind.
-func (h *handler[T]) unreadable(name string, err error) admission.Response {
-	return refused(apierrors.NewBadRequest(fmt.Sprintf(
-		"%s %q cannot be read: %v; compare it with `kubectl explain %s --recursive`", h.kind, name, err, h.kind)).Status())
-}
-
-// unknown refuses for now, since a fact that the rules need is not to be had.
-func (h *handler[T]) unknown(name string, err error) admission.Response {
-	return refused(metav1.Status{
-		Status: metav1.StatusFailure, Code: http.StatusServiceUnavailable, Reason: metav1.StatusReasonServiceUnavailable,
-		Message: fmt.Sprintf("%s %q cannot be checked just now, try again: %v", h.kind, name, err),
-	})
-}
-
-func refused(status metav1.Status) admission.Response {
-	return admission.Response{AdmissionResponse: admissionv1.AdmissionResponse{Result: &status}}
+// deletion lets what cannot be read go: keeping it would help nobody.
+func (h *handler[T]) deletion(ctx context.Context, req admission.Request) admission.Response {
+	obj := newObject[T]()
+	if h.judgeDeletion == nil || h.decoder.DecodeRaw(req.OldObject, obj) != nil {
+		return admission.Allowed("")
+	}
+	result, err := h.judgeDeletion(ctx, obj)
+	if err != nil {
+		return h.unknown(obj.GetName(), err)
+	}
+	return h.answer(obj.GetName(), result)
 }

@@ -7,12 +7,12 @@ import (
 	"github.com/sluice-kafka/sluice/internal/validation"
 )
 
-func judgeKafka(s source, opts validation.Options) func(context.Context, *apiv1.Kafka, *apiv1.Kafka) (validation.Result, error) {
+func judgeKafka(s source, opts func() validation.Options) func(context.Context, *apiv1.Kafka, *apiv1.Kafka) (validation.Result, error) {
 	return func(ctx context.Context, kafka, old *apiv1.Kafka) (validation.Result, error) {
 		facts, err := s.kafka(ctx, kafka)
 		if err != nil {
 			return validation.Result{}, err
 		}
-		return validation.Kafka(kafka, old, facts, opts), nil
+		return validation.Kafka(kafka, old, facts, opts()), nil
 	}
 }

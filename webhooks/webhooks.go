@@ -9,13 +9,19 @@ import (
 	"fmt"
 	"reflect"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
+	"github.com/sluice-kafka/sluice/internal/metrics"
 	"github.com/sluice-kafka/sluice/internal/validation"
 	"github.com/sluice-kafka/sluice/webhooks/pod"
 )
@@ -25,7 +31,9 @@ import (
 const (
 	PathKafka        = "/validate-kafkas"
 	PathNodePool     = "/validate-kafkanodepools"
+	PathScale        = "/validate-kafkanodepools-scale"
 	PathTopic        = "/validate-kafkatopics"
+	PathRebalance    = "/validate-kafkarebalances"
 	PathConnect      = "/validate-kafkaconnects"
 	PathMirrorMaker2 = "/validate-kafkamirrormaker2s"
 )
@@ -47,27 +55,72 @@ type Cluster struct {
 	Namespaces []string
 }
 
+// Cached is what the manager's cache holds of kinds that are not Sluice's own: of
+// all ConfigMaps only those with the facts of a Kafka cluster.
+func Cached() map[client.Object]cache.ByObject {
+	return map[client.Object]cache.ByObject{
+		&corev1.ConfigMap{}: {Label: labels.SelectorFromSet(labels.Set{apiv1.LabelFacts: "true"})},
+	}
+}
+
 // Add registers all webhooks with the manager's server, and the indexes and
 // informers that they read with its cache.
 func Add(mgr ctrl.Manager, opts Options) error {
 	if err := addIndexes(context.Background(), mgr.GetFieldIndexer()); err != nil {
 		return err
 	}
+	// Read by key alone, and by the first request otherwise started too late.
+	for _, obj := range []client.Object{&corev1.ConfigMap{}, &apiv1.KafkaRebalance{}} {
+		_, err := mgr.GetCache().GetInformer(context.Background(), obj, cache.BlockUntilSynced(false))
+		if err != nil && !meta.IsNoMatchError(err) {
+			return fmt.Errorf("watching %T for admission: %w", obj, err)
+		}
+	}
+	certs := &certManager{mapper: mgr.GetRESTMapper(), clock: clock.RealClock{}}
+	certs.look(context.Background())
+	if err := mgr.Add(certs); err != nil {
+		return fmt.Errorf("watching for cert-manager: %w", err)
+	}
 	s := source{reader: mgr.GetCache(), clusters: opts.Clusters}
 	rules := validation.Options{StrictConfig: opts.StrictConfig}
-	decoder := admission.NewDecoder(mgr.GetScheme())
+	r := registrar{mgr: mgr, decoder: admission.NewDecoder(mgr.GetScheme()), metrics: metrics.NewAdmission(ctrlmetrics.Registry)}
 
-	register(mgr, PathKafka, &handler[*apiv1.Kafka]{kind: apiv1.KindKafka, decoder: decoder, judge: judgeKafka(s, rules)})
-	register(mgr, PathNodePool, &handler[*apiv1.KafkaNodePool]{kind: apiv1.KindKafkaNodePool, decoder: decoder, judge: judgeNodePool(s, rules)})
-	register(mgr, PathTopic, &handler[*apiv1.KafkaTopic]{kind: apiv1.KindKafkaTopic, decoder: decoder, judge: judgeTopic(s, rules)})
-	register(mgr, PathConnect, &handler[*apiv1.KafkaConnect]{kind: apiv1.KindKafkaConnect, decoder: decoder, judge: judgeConnect(rules)})
-	register(mgr, PathMirrorMaker2, &handler[*apiv1.KafkaMirrorMaker2]{kind: apiv1.KindKafkaMirrorMaker2, decoder: decoder, judge: judgeMirrorMaker2(rules)})
-	return pod.Add(mgr)
+	register(r, PathKafka, apiv1.KindKafka, judgeKafka(s, func() validation.Options { return certs.in(rules) }), nil)
+	register(r, PathNodePool, apiv1.KindKafkaNodePool, judgeNodePool(s, rules), judgeNodePoolDeletion(s))
+	register(r, PathTopic, apiv1.KindKafkaTopic, judgeTopic(s, rules), nil)
+	register(r, PathRebalance, apiv1.KindKafkaRebalance, judgeRebalance(s, rules), nil)
+	register(r, PathConnect, apiv1.KindKafkaConnect, judgeConnect(rules), nil)
+	register(r, PathMirrorMaker2, apiv1.KindKafkaMirrorMaker2, judgeMirrorMaker2(rules), nil)
+	r.serve(PathScale, apiv1.KindKafkaNodePool, &scaleHandler{
+		answers: r.answers(apiv1.KindKafkaNodePool), cache: mgr.GetCache(), live: mgr.GetAPIReader(), judge: judgeNodePool(s, rules),
+	})
+	return pod.Add(mgr, func(h admission.Handler) admission.Handler { return r.measured("Pod", h) })
 }
 
-func register(mgr ctrl.Manager, path string, h admission.Handler) {
+// registrar registers handlers with what they share.
+type registrar struct {
+	mgr     ctrl.Manager
+	decoder admission.Decoder
+	metrics *metrics.Admission
+}
+
+func (r registrar) answers(kind string) answers {
+	return answers{kind: kind, refused: r.metrics.Refused}
+}
+
+func (r registrar) measured(kind string, h admission.Handler) admission.Handler {
+	return &measured{kind: kind, clock: clock.RealClock{}, metrics: r.metrics, next: h}
+}
+
+func (r registrar) serve(path, kind string, h admission.Handler) {
 	// A panic is recovered into a refusal with code 500 by webhook.Admission.
-	mgr.GetWebhookServer().Register(path, &webhook.Admission{Handler: h})
+	r.mgr.GetWebhookServer().Register(path, &webhook.Admission{Handler: r.measured(kind, h)})
+}
+
+func register[T client.Object](r registrar, path, kind string, judge func(ctx context.Context, obj, old T) (validation.Result, error),
+	judgeDeletion func(context.Context, T) (validation.Result, error),
+) {
+	r.serve(path, kind, &handler[T]{answers: r.answers(kind), decoder: r.decoder, judge: judge, judgeDeletion: judgeDeletion})
 }
 
 // newObject returns an empty object of a pointer type.

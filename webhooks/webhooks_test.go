@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	admissionv1 "k8s.io/api/admission/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -24,8 +25,10 @@ import (
 func scheme(t *testing.T) *runtime.Scheme {
 	t.Helper()
 	s := runtime.NewScheme()
-	if err := apiv1.AddToScheme(s); err != nil {
-		t.Fatal(err)
+	for _, add := range []func(*runtime.Scheme) error{apiv1.AddToScheme, corev1.AddToScheme} {
+		if err := add(s); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return s
 }
@@ -64,10 +67,13 @@ func raw(t *testing.T, obj any) runtime.RawExtension {
 	return runtime.RawExtension{Raw: data}
 }
 
+// silent tells nobody of refusals.
+func silent(kind string) answers { return answers{kind: kind, refused: func(string, string) {}} }
+
 func topicHandler(t *testing.T, s source) *webhook.Admission {
 	t.Helper()
 	return &webhook.Admission{Handler: &handler[*apiv1.KafkaTopic]{
-		kind: apiv1.KindKafkaTopic, decoder: admission.NewDecoder(scheme(t)), judge: judgeTopic(s, validation.Options{}),
+		answers: silent(apiv1.KindKafkaTopic), decoder: admission.NewDecoder(scheme(t)), judge: judgeTopic(s, validation.Options{}),
 	}}
 }
 
@@ -241,7 +247,7 @@ func FuzzHandler(f *testing.F) {
 		WithIndex(&apiv1.KafkaTopic{}, indexTopicClaim, topicClaimKeys).
 		WithIndex(&apiv1.KafkaTopic{}, indexTopicMetric, topicMetricKeys).Build()
 	h := &webhook.Admission{Handler: &handler[*apiv1.KafkaTopic]{
-		kind: apiv1.KindKafkaTopic, decoder: admission.NewDecoder(s), judge: judgeTopic(source{reader: reader}, validation.Options{}),
+		answers: silent(apiv1.KindKafkaTopic), decoder: admission.NewDecoder(s), judge: judgeTopic(source{reader: reader}, validation.Options{}),
 	}}
 	f.Fuzz(func(t *testing.T, object, old []byte) {
 		for _, op := range []admissionv1.Operation{admissionv1.Create, admissionv1.Update} {
@@ -253,38 +259,4 @@ func FuzzHandler(f *testing.F) {
 			}
 		}
 	})
-}
-
-func TestATopicIsJudgedByTheVersionOfItsKafka(t *testing.T) {
-	t.Parallel()
-	kafka := func(spec, status string) *apiv1.Kafka {
-		k := &apiv1.Kafka{ObjectMeta: metav1.ObjectMeta{Namespace: "kafka", Name: "my-cluster"}}
-		k.Spec.Kafka.Version, k.Status.KafkaVersion = spec, status
-		return k
-	}
-	for name, tc := range map[string]struct {
-		objects []client.Object
-		topic   *apiv1.KafkaTopic
-		want    string
-	}{
-		"the version that is asked for":         {objects: []client.Object{kafka("4.3.1", "")}, topic: topic("kafka", "x", ""), want: "4.3.1"},
-		"before an upgrade the one in use":      {objects: []client.Object{kafka("4.3.1", "4.2.1")}, topic: topic("kafka", "x", ""), want: "4.2.1"},
-		"of a Kafka in another namespace":       {objects: []client.Object{kafka("4.3.1", "")}, topic: topic("elsewhere", "x", "")},
-		"without a Kafka, as in a managed one":  {topic: topic("kafka", "x", "")},
-		"a Kafka that does not tell its number": {objects: []client.Object{kafka("", "")}, topic: topic("kafka", "x", "")},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			facts, err := cached(t, interceptor.Funcs{}, tc.objects...).topic(t.Context(), tc.topic)
-			if err != nil || facts.KafkaVersion != tc.want {
-				t.Errorf("got %q, %v; want %q", facts.KafkaVersion, err, tc.want)
-			}
-		})
-	}
-	broken := cached(t, interceptor.Funcs{Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
-		return errors.New("not synced")
-	}})
-	if _, err := broken.topic(t.Context(), topic("kafka", "x", "")); err == nil {
-		t.Error("a Kafka that cannot be read counts as one of no known version")
-	}
 }

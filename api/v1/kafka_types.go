@@ -5,6 +5,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
+// ListenerInternal is the type of a listener inside Kubernetes.
+const ListenerInternal = "internal"
+
+// Sources of a node's rack.
+const (
+	RackTopologyLabel       = "topology-label"
+	RackEnvironmentVariable = "environment-variable"
+)
+
 // Kafka is a Kafka cluster.
 //
 // +kubebuilder:object:root=true
@@ -49,6 +58,15 @@ type KafkaSpec struct {
 	// KafkaExporter configures the Kafka Exporter.
 	// +optional
 	KafkaExporter *KafkaExporterSpec `json:"kafkaExporter,omitempty"`
+	// ClusterCA configures the authority that signs the nodes' certificates.
+	// +optional
+	ClusterCA *apiextensionsv1.JSON `json:"clusterCa,omitempty"`
+	// ClientsCA configures the authority that signs the users' certificates.
+	// +optional
+	ClientsCA *apiextensionsv1.JSON `json:"clientsCa,omitempty"`
+	// MaintenanceTimeWindows are when certificates may be renewed.
+	// +optional
+	MaintenanceTimeWindows *apiextensionsv1.JSON `json:"maintenanceTimeWindows,omitempty"`
 }
 
 // KafkaClusterSpec configures the nodes of a Kafka cluster.
@@ -75,6 +93,51 @@ type KafkaClusterSpec struct {
 	// replaces this one whole.
 	// +optional
 	Template *KafkaTemplate `json:"template,omitempty"`
+	// Rack tells where a node's rack is read from.
+	// +optional
+	Rack *Rack `json:"rack,omitempty"`
+	// Authorization of clients.
+	// +optional
+	Authorization *apiextensionsv1.JSON `json:"authorization,omitempty"`
+	// BrokerRackInitImage is the image of the container that reads the rack.
+	// +optional
+	BrokerRackInitImage *apiextensionsv1.JSON `json:"brokerRackInitImage,omitempty"`
+	// JMXOptions configure the nodes' JMX port.
+	// +optional
+	JMXOptions *apiextensionsv1.JSON `json:"jmxOptions,omitempty"`
+	// MetricsConfig configures a metrics exporter in the nodes.
+	// +optional
+	MetricsConfig *apiextensionsv1.JSON `json:"metricsConfig,omitempty"`
+	// Logging configures the nodes' log levels.
+	// +optional
+	Logging *apiextensionsv1.JSON `json:"logging,omitempty"`
+	// LivenessProbe of the nodes.
+	// +optional
+	LivenessProbe *apiextensionsv1.JSON `json:"livenessProbe,omitempty"`
+	// ReadinessProbe of the nodes.
+	// +optional
+	ReadinessProbe *apiextensionsv1.JSON `json:"readinessProbe,omitempty"`
+	// TieredStorage configures a remote storage manager.
+	// +optional
+	TieredStorage *apiextensionsv1.JSON `json:"tieredStorage,omitempty"`
+	// Quotas configure a quota plugin.
+	// +optional
+	Quotas *apiextensionsv1.JSON `json:"quotas,omitempty"`
+}
+
+// Rack tells where a node's rack is read from.
+type Rack struct {
+	// Type is topology-label or environment-variable; topology-label where
+	// absent.
+	// +optional
+	Type string `json:"type,omitempty"`
+	// TopologyKey is the label of the Kubernetes node that names its rack.
+	// +optional
+	TopologyKey string `json:"topologyKey,omitempty"`
+	// EnvVarName is the variable that names the rack, for type
+	// environment-variable.
+	// +optional
+	EnvVarName *apiextensionsv1.JSON `json:"envVarName,omitempty"`
 }
 
 // KafkaListener is one listener for clients.
@@ -91,6 +154,15 @@ type KafkaListener struct {
 	// TLS encrypts the listener.
 	// +optional
 	TLS bool `json:"tls,omitempty"`
+	// Authentication of clients.
+	// +optional
+	Authentication *apiextensionsv1.JSON `json:"authentication,omitempty"`
+	// Configuration holds further settings of the listener.
+	// +optional
+	Configuration *apiextensionsv1.JSON `json:"configuration,omitempty"`
+	// NetworkPolicyPeers are who may connect.
+	// +optional
+	NetworkPolicyPeers *apiextensionsv1.JSON `json:"networkPolicyPeers,omitempty"`
 }
 
 // KafkaTemplate customises what is generated for Kafka nodes.
@@ -104,6 +176,36 @@ type KafkaTemplate struct {
 	// InitContainer is the init container named kafka-init.
 	// +optional
 	InitContainer *ContainerTemplate `json:"initContainer,omitempty"`
+	// PodSet that holds the pods.
+	// +optional
+	PodSet *apiextensionsv1.JSON `json:"podSet,omitempty"`
+	// ExternalBootstrapService of external listeners.
+	// +optional
+	ExternalBootstrapService *apiextensionsv1.JSON `json:"externalBootstrapService,omitempty"`
+	// PerPodService of external listeners.
+	// +optional
+	PerPodService *apiextensionsv1.JSON `json:"perPodService,omitempty"`
+	// ExternalBootstrapRoute of external listeners.
+	// +optional
+	ExternalBootstrapRoute *apiextensionsv1.JSON `json:"externalBootstrapRoute,omitempty"`
+	// PerPodRoute of external listeners.
+	// +optional
+	PerPodRoute *apiextensionsv1.JSON `json:"perPodRoute,omitempty"`
+	// ExternalBootstrapIngress of external listeners.
+	// +optional
+	ExternalBootstrapIngress *apiextensionsv1.JSON `json:"externalBootstrapIngress,omitempty"`
+	// PerPodIngress of external listeners.
+	// +optional
+	PerPodIngress *apiextensionsv1.JSON `json:"perPodIngress,omitempty"`
+	// ClusterCACert is the Secret with the cluster's authority.
+	// +optional
+	ClusterCACert *apiextensionsv1.JSON `json:"clusterCaCert,omitempty"`
+	// JMXSecret is the Secret with the JMX credentials.
+	// +optional
+	JMXSecret *apiextensionsv1.JSON `json:"jmxSecret,omitempty"`
+	// ClusterRoleBinding lets nodes read their rack.
+	// +optional
+	ClusterRoleBinding *apiextensionsv1.JSON `json:"clusterRoleBinding,omitempty"`
 }
 
 // EntityOperatorSpec configures Strimzi's topic and user operators.
@@ -111,6 +213,9 @@ type EntityOperatorSpec struct {
 	// TopicOperator, where set, runs Strimzi's own topic operator.
 	// +optional
 	TopicOperator *apiextensionsv1.JSON `json:"topicOperator,omitempty"`
+	// UserOperator, where set, runs Strimzi's user operator.
+	// +optional
+	UserOperator *apiextensionsv1.JSON `json:"userOperator,omitempty"`
 	// Template customises the generated resources.
 	// +optional
 	Template *OtherTemplate `json:"template,omitempty"`
@@ -118,9 +223,29 @@ type EntityOperatorSpec struct {
 
 // CruiseControlSpec configures Cruise Control.
 type CruiseControlSpec struct {
+	// AutoRebalance tells what is rebalanced when the cluster is scaled.
+	// +optional
+	AutoRebalance []AutoRebalance `json:"autoRebalance,omitempty"`
 	// Template customises the generated resources.
 	// +optional
 	Template *OtherTemplate `json:"template,omitempty"`
+}
+
+// AutoRebalance is a rebalance that scaling brings about.
+type AutoRebalance struct {
+	// Mode is add-brokers or remove-brokers.
+	// +optional
+	Mode string `json:"mode,omitempty"`
+	// Template is the KafkaRebalance that its specification is copied from.
+	// +optional
+	Template *TemplateReference `json:"template,omitempty"`
+}
+
+// TemplateReference names a KafkaRebalance in the same namespace.
+type TemplateReference struct {
+	// Name of the KafkaRebalance.
+	// +optional
+	Name string `json:"name,omitempty"`
 }
 
 // KafkaExporterSpec configures the Kafka Exporter.

@@ -2,6 +2,14 @@ package v1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+// Modes of a rebalance.
+const (
+	ModeFull          = "full"
+	ModeAddBrokers    = "add-brokers"
+	ModeRemoveBrokers = "remove-brokers"
+	ModeRemoveDisks   = "remove-disks"
+)
+
 // KafkaRebalance moves replicas between the brokers of a Kafka cluster.
 //
 // +kubebuilder:object:root=true

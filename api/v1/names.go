@@ -76,6 +76,9 @@ const (
 	LabelAdmission = "sluice.dev/admission"
 	// AdmissionDisabled is the value of LabelAdmission.
 	AdmissionDisabled = "disabled"
+	// LabelFacts with the value "true" marks the ConfigMap in which the operator
+	// publishes what it saw of a Kafka cluster.
+	LabelFacts = "sluice.dev/facts"
 )
 
 // FinalizerTopic keeps a KafkaTopic until its topic is gone from Kafka.

@@ -3,7 +3,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -11,18 +13,28 @@ import (
 )
 
 func main() {
-	os.Exit(execute(ctrl.SetupSignalHandler(), os.Args[1:]))
+	os.Exit(execute(ctrl.SetupSignalHandler(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
 // execute runs the command line and returns the exit code.
-func execute(ctx context.Context, args []string) int {
+func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := newRoot()
 	root.SetArgs(args)
-	if cmd, err := root.ExecuteContextC(ctx); err != nil {
-		fmt.Fprintf(os.Stderr, "sluice: %v\nSee '%s --help'.\n", err, cmd.CommandPath())
-		return 1
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	cmd, err := root.ExecuteContextC(ctx)
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, errRefused):
+		return 1 // the report says it all
 	}
-	return 0
+	fmt.Fprintf(stderr, "sluice: %v\nSee '%s --help'.\n", err, cmd.CommandPath())
+	if cmd.Name() == validateName {
+		return 2
+	}
+	return 1
 }
 
 func newRoot() *cobra.Command {
@@ -35,6 +47,6 @@ func newRoot() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(newOperatorCommand(), newVersionCommand())
+	root.AddCommand(newOperatorCommand(), newValidateCommand(), newVersionCommand())
 	return root
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/sluice-kafka/sluice/certs"
 	"github.com/sluice-kafka/sluice/internal/metrics"
 	"github.com/sluice-kafka/sluice/internal/options"
+	"github.com/sluice-kafka/sluice/webhooks"
 )
 
 // leaseName is the lease that replicas elect their leader with.
@@ -51,7 +52,7 @@ func managerOptions(opts options.Operator, source *certs.Source, log logr.Logger
 	return ctrl.Options{
 		Scheme: newScheme(),
 		Logger: log,
-		Cache:  cache.Options{DefaultTransform: dropLastApplied},
+		Cache:  cache.Options{DefaultTransform: dropLastApplied, ByObject: webhooks.Cached()},
 		Client: client.Options{
 			// A cached read would begin to watch all of these in the cluster: too much
 			// memory, and more rights than Sluice asks for.

@@ -28,20 +28,27 @@ type About struct {
 	Joining bool
 	// Summary says in one line what is wrong, and why.
 	Summary string
-	// Beside are YAML documents of objects that are there already.
+	// Deleted tells that it is the deletion of the object that is judged.
+	Deleted bool
+	// WithoutCertManager tells that the example is one where cert-manager is known
+	// not to be installed.
+	WithoutCertManager bool
+	// Beside are YAML documents of objects that are there already, the ConfigMap
+	// of internal/facts among them.
 	Beside string
 	// Before is the object as it was, for what only an update can do wrong.
 	Before string
 	// Example is the object that gives the finding, and Mended what to write
 	// instead. Like Before and Beside they are YAML; what is left out of
 	// apiVersion, of metadata and, in Before, Example and Mended, of the cluster's
-	// label is filled in (see Complete in internal/offline).
+	// label is filled in (see internal/rulesdoc).
 	Example, Mended string
 }
 
 // Catalogue describes all rules, sorted by name.
 func Catalogue() []About {
-	all := slices.Concat(aboutTopic, aboutKafka, aboutPool, aboutVolumes, aboutMounts, aboutJoining, aboutOptions)
+	all := slices.Concat(aboutTopic, aboutKafka, aboutListeners, aboutOperation, aboutPool, aboutPoolStorage, aboutPoolScale,
+		aboutRebalance, aboutVolumes, aboutMounts, aboutJoining, aboutOptions)
 	slices.SortFunc(all, func(a, b About) int { return cmp.Compare(a.Rule, b.Rule) })
 	return all
 }

@@ -7,6 +7,38 @@ var kafkaAndPool = []string{apiv1.KindKafka, apiv1.KindKafkaNodePool}
 // aboutJoining describes the rules that look at a Kafka and its pools together.
 var aboutJoining = []About{
 	{
+		Rule: "join-replication-factor", Kinds: kafkaAndPool, Severity: Refuse, Joining: true,
+		Summary: "No topic can have more replicas than there are brokers.",
+		Beside: `
+kind: KafkaNodePool
+metadata:
+  name: brokers
+  labels:
+    strimzi.io/cluster: my-cluster
+spec:
+  replicas: 2
+  roles: [broker]
+`,
+		Example: `
+kind: Kafka
+metadata:
+  name: my-cluster
+spec:
+  kafka:
+    config:
+      default.replication.factor: 3
+`,
+		Mended: `
+kind: Kafka
+metadata:
+  name: my-cluster
+spec:
+  kafka:
+    config:
+      default.replication.factor: 2
+`,
+	},
+	{
 		Rule: "join-mount-of-no-volume", Kinds: kafkaAndPool, Severity: Refuse, Joining: true,
 		Summary: "Neither the pool nor its Kafka has the volume that a mount names.",
 		Beside: `

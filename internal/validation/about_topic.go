@@ -6,6 +6,34 @@ var topicKind = []string{apiv1.KindKafkaTopic}
 
 var aboutTopic = []About{
 	{
+		Rule: "topic-replicas-without-engine", Kinds: topicKind, Severity: Warn,
+		Summary: "Without Cruise Control nobody moves the replicas that a new replication factor asks for.",
+		Beside: `
+kind: Kafka
+metadata:
+  name: my-cluster
+spec:
+  kafka: {}
+`,
+		Before: `
+kind: KafkaTopic
+spec:
+  replicas: 2
+status:
+  topicName: orders
+`,
+		Example: `
+kind: KafkaTopic
+spec:
+  replicas: 3
+`,
+		Mended: `
+kind: KafkaTopic
+spec:
+  replicas: 2
+`,
+	},
+	{
 		Rule: "topic-cluster-label-missing", Kinds: topicKind, Severity: Warn,
 		Summary: "Without the label `strimzi.io/cluster` no operator creates the topic.",
 		Example: `

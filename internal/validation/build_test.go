@@ -126,6 +126,7 @@ func pool(name string, replicas int64, mods ...mod[apiv1.KafkaNodePool]) *apiv1.
 		Namespace: "kafka", Name: name, Labels: map[string]string{apiv1.LabelCluster: "my-cluster"},
 	}}
 	p.Spec.Replicas = &replicas
+	p.Spec.Roles = []string{apiv1.RoleBroker}
 	return build(p, mods...)
 }
 

@@ -73,8 +73,8 @@ func judgeCase(t *testing.T, c cases.Case) validation.Result {
 		obj, old := objects[apiv1.KafkaMirrorMaker2](t, c)
 		return validation.KafkaMirrorMaker2(obj, old, validation.Options{})
 	case apiv1.KindKafkaRebalance:
-		objects[apiv1.KafkaRebalance](t, c)
-		return validation.Result{}
+		obj, old := objects[apiv1.KafkaRebalance](t, c)
+		return validation.KafkaRebalance(obj, old, validation.RebalanceFacts{}, validation.Options{})
 	}
 	t.Fatalf("no rules for kind %q", meta.Kind)
 	return validation.Result{}

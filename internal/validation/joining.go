@@ -19,6 +19,7 @@ type combination struct {
 	mounts              []placedMount
 	// unreadable tells that an annotation hides which volumes there are.
 	unreadable bool
+	bySluice   bool // Sluice runs these pods
 }
 
 // placedMount is a mount with the place where it is given.
@@ -35,7 +36,7 @@ func combine(kafka *apiv1.Kafka, pool *apiv1.KafkaNodePool) combination {
 	pod, podOfPool := templating.PodTemplate(kt, pt)
 	c := combination{
 		pool: pool, kafkaList: list.Kind == apiv1.KindKafka, kafkaPod: !podOfPool,
-		names: map[string]bool{}, unreadable: err != nil,
+		names: map[string]bool{}, unreadable: err != nil, bySluice: runBySluice(kafka),
 	}
 	if pod != nil {
 		for _, v := range pod.Volumes {
@@ -73,7 +74,7 @@ func (c combination) dangling() []placedMount {
 	}
 	var list []placedMount
 	for _, m := range c.mounts {
-		if m.ofPool && !c.kafkaPod || c.names[m.mount.Name] || reservedKafka.has(m.mount.Name) {
+		if m.ofPool && !c.kafkaPod || c.names[m.mount.Name] || reservedKafka.has(m.mount.Name) || c.bySluice && ofSluice.MatchString(m.mount.Name) {
 			continue
 		}
 		list = append(list, m)

@@ -17,6 +17,7 @@ type kafkaJoin struct {
 	list  templating.Applied
 	err   error
 	all   []combination
+	facts KafkaFacts
 }
 
 var joinKafkaRules = []rule[kafkaJoin]{
@@ -24,10 +25,11 @@ var joinKafkaRules = []rule[kafkaJoin]{
 	{"join-templated-volumes-unused", joinKafkaUnused},
 	{"join-templated-volume-expansion", joinKafkaExpansion},
 	{"join-templated-volume-claim-shared", joinKafkaSharedClaim},
+	{"join-replication-factor", joinKafkaFactor},
 }
 
 func joinOfKafka(kafka *apiv1.Kafka, facts KafkaFacts) kafkaJoin {
-	j := kafkaJoin{kafka: kafka}
+	j := kafkaJoin{kafka: kafka, facts: facts}
 	j.list, j.err = templating.ForKafkaNode(kafka, nil)
 	pools := slices.Clone(facts.Pools)
 	slices.SortFunc(pools, func(a, b apiv1.KafkaNodePool) int { return cmp.Compare(a.Name, b.Name) })
@@ -101,7 +103,7 @@ func joinKafkaExpansion(j kafkaJoin) []Finding {
 	var nodes []templating.Node
 	for _, c := range j.all {
 		if c.kafkaList {
-			nodes = append(nodes, poolNodes(c.pool)...)
+			nodes = append(nodes, poolNodes(c.pool, PoolFacts{Pools: j.facts.Pools, AllPools: j.facts.AllPools, Seen: j.facts.Seen})...)
 		}
 	}
 	if len(nodes) == 0 {

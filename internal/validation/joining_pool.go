@@ -13,6 +13,8 @@ import (
 type poolJoin struct {
 	kafka *apiv1.Kafka
 	combination
+	old   *apiv1.KafkaNodePool // nil on creation
+	facts PoolFacts
 }
 
 var joinPoolRules = []rule[poolJoin]{
@@ -20,13 +22,14 @@ var joinPoolRules = []rule[poolJoin]{
 	{"join-templated-volumes-dropped", joinPoolDropped},
 	{"join-templated-volume-expansion", joinPoolExpansion},
 	{"join-templated-volume-claim-shared", joinPoolSharedClaim},
+	{"join-replication-factor", joinPoolFactor},
 }
 
-func joinOfPool(pool *apiv1.KafkaNodePool, facts PoolFacts) poolJoin {
+func joinOfPool(pool, old *apiv1.KafkaNodePool, facts PoolFacts) poolJoin {
 	if facts.Kafka == nil {
 		return poolJoin{}
 	}
-	return poolJoin{kafka: facts.Kafka, combination: combine(facts.Kafka, pool)}
+	return poolJoin{kafka: facts.Kafka, combination: combine(facts.Kafka, pool), old: old, facts: facts}
 }
 
 func joinPoolDangling(j poolJoin) []Finding {
@@ -81,7 +84,7 @@ func joinPoolExpansion(j poolJoin) []Finding {
 	if err != nil {
 		return nil
 	}
-	bad := podsExpansion(pods{list: list.Volumes, listPath: field.NewPath(list.Path), nodes: poolNodes(j.pool)})
+	bad := podsExpansion(pods{list: list.Volumes, listPath: field.NewPath(list.Path), nodes: poolNodes(j.pool, j.facts)})
 	var found []Finding
 	for _, b := range bad {
 		if !templating.HasPlaceholder(b.Value) {

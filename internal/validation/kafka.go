@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
+	"github.com/sluice-kafka/sluice/internal/facts"
 )
 
 // KafkaFacts is what the rules need to know of the other side of a Kafka.
@@ -15,11 +16,23 @@ type KafkaFacts struct {
 	// Pools of the Kafka that are known, in any order. None means that none is
 	// known yet, not that there is none.
 	Pools []apiv1.KafkaNodePool
+	// OneSet tells that the Kafka and pools of it come from one set of manifests:
+	// nothing of them is on its way any more, and joining rules refuse.
+	OneSet bool
+	// AllPools tells that no pool is missing in Pools.
+	AllPools bool
+	// Seen is what the operator saw of the running cluster; nil where that is not
+	// known.
+	Seen *facts.Facts
+	// Templates tells of each KafkaRebalance that the Kafka names as a template
+	// whether there is one; a name that is absent is not known.
+	Templates map[string]bool
 }
 
 // kafkaInput is what a rule for a Kafka alone sees.
 type kafkaInput struct {
 	kafka *apiv1.Kafka
+	facts KafkaFacts
 	opts  Options
 }
 
@@ -31,23 +44,35 @@ var kafkaRules = []rule[kafkaInput]{
 	{"kafka-min-isr-above-factor", kafkaMinISR},
 	{"kafka-version-unknown", kafkaVersionKnown},
 	{"kafka-metadata-version", kafkaMetadataVersion},
+	{"kafka-listener-name", kafkaListenerName},
+	{"kafka-listener-duplicate", kafkaListenerDuplicate},
+	{"kafka-listener-port", kafkaListenerPort},
+	{"kafka-listener-type-unknown", kafkaListenerType},
+	{"kafka-listener-tls-without-cert-manager", kafkaListenerTLS},
+	{"kafka-auto-rebalance-mode", kafkaAutoRebalanceMode},
+	{"kafka-auto-rebalance-template-missing", kafkaAutoRebalanceTemplate},
+	{"kafka-cordon-unreadable", kafkaCordonUnreadable},
+	{"kafka-cordon-unknown-broker", kafkaCordonUnknown},
+	{"kafka-cordon-too-many", kafkaCordonTooMany},
+	{"kafka-cordon-without-effect", kafkaCordonWithoutEffect},
+	{"kafka-field-without-effect", kafkaFieldsWithoutEffect},
 }
 
 // Kafka judges a Kafka; old is nil on creation. Joining rules refuse only where
-// the stored Kafka is Ready at its generation.
+// the stored Kafka is Ready at its generation, or in one set.
 func Kafka(kafka, old *apiv1.Kafka, facts KafkaFacts, opts Options) Result {
-	settled := settledKafka(old)
+	settled := Settled(old) || facts.OneSet
 	return judge(kafka, old, old != nil, func(kafka, old *apiv1.Kafka) []Finding {
-		found := run(kafkaRules, kafkaInput{kafka: kafka, opts: opts})
+		found := run(kafkaRules, kafkaInput{kafka: kafka, facts: facts, opts: opts})
 		found = append(found, run(podRules, podsOfKafka(kafka, old, facts))...)
 		found = append(found, run(joinKafkaRules, joinOfKafka(kafka, facts))...)
 		return settle(found, settled)
 	})
 }
 
-// settledKafka tells whether both sides of a joining rule had the time to
+// Settled tells whether both sides of a joining rule had the time to
 // arrive: the operator finished with this Kafka as it is.
-func settledKafka(k *apiv1.Kafka) bool {
+func Settled(k *apiv1.Kafka) bool {
 	return k != nil && readyAtGeneration(k.Status.Conditions, k.Status.ObservedGeneration, k.Generation)
 }
 

@@ -114,7 +114,7 @@ func (p pods) sometimes(name string) bool {
 }
 
 func (p pods) mayHave(name string) bool {
-	return p.secrets[name] || reservedNames[p.kind].has(name)
+	return p.secrets[name] || reservedNames[p.kind].has(name) || p.bySluice && ofSluice.MatchString(name)
 }
 
 func podsOfKafka(kafka, old *apiv1.Kafka, facts KafkaFacts) pods {
@@ -174,7 +174,7 @@ func podsOfPool(pool *apiv1.KafkaNodePool, facts PoolFacts) pods {
 	p := pods{
 		kind: apiv1.KindKafkaNodePool, base: field.NewPath("spec", "template"),
 		bySluice:  runBySluice(facts.Kafka),
-		nodes:     poolNodes(pool),
+		nodes:     poolNodes(pool, facts),
 		count:     poolCount(pool),
 		elsewhere: map[string]bool{},
 	}
@@ -194,15 +194,20 @@ func podsOfPool(pool *apiv1.KafkaNodePool, facts PoolFacts) pods {
 	return p
 }
 
-// poolNodes are the nodes that a pool is known to have, or one specimen.
-func poolNodes(pool *apiv1.KafkaNodePool) []templating.Node {
-	ids := pool.Status.NodeIDs
+// poolNodes are the nodes that a pool is known to have, with those that it is
+// about to get where all pools are known, or one specimen.
+func poolNodes(pool *apiv1.KafkaNodePool, facts PoolFacts) []templating.Node {
+	ids := nodeIDs(pool.Status.NodeIDs)
+	if facts.AllPools {
+		never := func(*apiv1.KafkaNodePool) bool { return false }
+		ids = append(ids, assigned(withPool(facts.Pools, pool), never, facts.Seen)[pool.Name].Added...)
+	}
 	if len(ids) == 0 {
-		ids = []int64{0}
+		ids = []int32{0}
 	}
 	nodes := make([]templating.Node, 0, len(ids))
 	for _, id := range ids {
-		nodes = append(nodes, templating.Node{ID: id, PodName: fmt.Sprintf("%s-%s-%d", pool.Labels[apiv1.LabelCluster], pool.Name, id)})
+		nodes = append(nodes, templating.Node{ID: int64(id), PodName: fmt.Sprintf("%s-%s-%d", pool.Labels[apiv1.LabelCluster], pool.Name, id)})
 	}
 	return nodes
 }

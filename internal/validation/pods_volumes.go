@@ -103,7 +103,7 @@ func podsReservedName(p pods) []Finding {
 	p.eachName(func(path *field.Path, name string, _ bool) {
 		f := Finding{Path: path, Element: name, Value: name}
 		switch {
-		case always.MatchString(name):
+		case always.MatchString(name), p.bySluice && ofSluice.MatchString(name):
 			f.Severity = Refuse
 			f.Message = fmt.Sprintf("the operator gives these pods a volume named %s itself: choose another name", name)
 		case p.sometimes(name):

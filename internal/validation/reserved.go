@@ -35,6 +35,9 @@ var (
 	}
 )
 
+// ofSluice are the names that only Sluice's own pods use.
+var ofSluice = regexp.MustCompile(`^sluice-`)
+
 // reservedNames is the one table of them, per kind.
 var reservedNames = map[string]reserved{
 	apiv1.KindKafka:             reservedKafka,

@@ -55,16 +55,18 @@ func (r Result) Errors() field.ErrorList {
 	var list field.ErrorList
 	for i, f := range r.Refusals {
 		if i == maxRefusals {
-			more := f.asError()
+			more := f.AsError()
 			more.Detail = fmt.Sprintf("and %d more faults that are not shown", len(r.Refusals)-i)
 			return append(list, more)
 		}
-		list = append(list, f.asError())
+		list = append(list, f.AsError())
 	}
 	return list
 }
 
-func (f Finding) asError() *field.Error {
+// AsError words a finding with its path, the value, why and the mend, whatever
+// its severity. Very long parts lose some of their text.
+func (f Finding) AsError() *field.Error {
 	e := &field.Error{
 		Type: field.ErrorTypeInvalid, Field: cutMiddle(printable(f.Path.String()), maxField),
 		BadValue: cutEnd(printable(f.Value), maxValue), Detail: cutEnd(printable(f.Message), maxDetail),

@@ -14,6 +14,9 @@ type Options struct {
 	// KafkaVersion is the version whose options count where neither the object nor
 	// its Kafka tells; empty to accept what any known version does.
 	KafkaVersion string
+	// WithoutCertManager tells that the API server is known to lack
+	// cert-manager, which Sluice takes the certificates of TLS listeners from.
+	WithoutCertManager bool
 }
 
 // rule is one check, by the name that its findings carry.

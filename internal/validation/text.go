@@ -25,6 +25,15 @@ func WarningText(path, message string) string {
 	return cutEnd(cutMiddle(printable(path), maxPath)+": "+printable(message), maxWarning)
 }
 
+// Text is what is said of a finding after its path: of a refusal the same words
+// as in AsError, of a warning the whole message.
+func (f Finding) Text() string {
+	if f.Severity == Refuse {
+		return f.AsError().ErrorBody()
+	}
+	return printable(f.Message)
+}
+
 // printable escapes what a warning header may not carry: it is dropped whole
 // where it holds control characters or is not UTF-8 (k8s.io/apimachinery
 // pkg/util/net, NewWarningHeader).
@@ -112,4 +121,43 @@ func digits(s string) int {
 		n++
 	}
 	return n
+}
+
+// oneOf joins words as a choice.
+func oneOf(words []string) string {
+	if len(words) == 1 {
+		return words[0]
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+}
+
+// counted is a number with its noun.
+func counted(n int64, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return strconv.FormatInt(n, 10) + " " + noun
+}
+
+// brokerList names brokers; of very many the first few.
+func brokerList(ids []int32) string {
+	texts := make([]string, 0, len(ids))
+	for _, id := range ids {
+		texts = append(texts, strconv.Itoa(int(id)))
+	}
+	if len(texts) == 1 {
+		return "broker " + texts[0]
+	}
+	return "brokers " + listed(texts)
+}
+
+// sizeText is a number of bytes with two significant digits and a unit.
+func sizeText(bytes int64) string {
+	units := []string{"bytes", "kB", "MB", "GB", "TB", "PB", "EB"}
+	value, unit := float64(bytes), 0
+	for value >= 999.5 && unit < len(units)-1 {
+		value /= 1000
+		unit++
+	}
+	return strconv.FormatFloat(value, 'g', 3, 64) + " " + units[unit]
 }

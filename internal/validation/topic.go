@@ -18,9 +18,8 @@ type TopicFacts struct {
 	// SameMetric are the topics that go to the same Kafka and whose claimed names
 	// Kafka's metrics cannot tell from the judged one's; itself may be among them.
 	SameMetric []apiv1.KafkaTopic
-	// KafkaVersion is the version of Kafka that the topic goes to, such as "4.3.1";
-	// empty where it is not known.
-	KafkaVersion string
+	// Kafka that the topic belongs to; nil where it is not known.
+	Kafka *apiv1.Kafka
 }
 
 // topicInput is what a topic rule sees. Old is nil on creation.
@@ -44,6 +43,7 @@ var topicRules = []rule[topicInput]{
 	{"topic-option-value", topicOptionValues},
 	{"topic-option-unknown", topicOptionNames},
 	{"topic-min-isr-above-replicas", topicMinISR},
+	{"topic-replicas-without-engine", topicReplicasWithoutEngine},
 }
 
 // KafkaTopic judges a topic; old is nil on creation. What would be refused is a

@@ -59,6 +59,31 @@ func topicReplicasRange(in topicInput) []Finding {
 	}}
 }
 
+// ChangesReplicas tells whether an update asks for another replication factor
+// than before, or than the topic has.
+func ChangesReplicas(topic, old *apiv1.KafkaTopic) bool {
+	if old == nil || topic.Spec.Replicas == nil || old.Status.TopicName == "" {
+		return false
+	}
+	before := old.Status.Replicas
+	if old.Spec.Replicas != nil {
+		before = *old.Spec.Replicas
+	}
+	return before != 0 && *topic.Spec.Replicas != before
+}
+
+// topicReplicasWithoutEngine: replicas are moved by Cruise Control.
+func topicReplicasWithoutEngine(in topicInput) []Finding {
+	if k := in.facts.Kafka; k == nil || k.Spec.CruiseControl != nil || !ChangesReplicas(in.topic, in.old) {
+		return nil
+	}
+	return []Finding{{
+		Path: field.NewPath("spec", "replicas"), Value: strconv.FormatInt(*in.topic.Spec.Replicas, 10),
+		Message: fmt.Sprintf("Kafka %s has no Cruise Control to move replicas with, so this stays undone: "+
+			"set spec.cruiseControl there, or set the number back", in.facts.Kafka.Name),
+	}}
+}
+
 func topicConfigShape(in topicInput) []Finding {
 	var found []Finding
 	config := in.topic.Spec.Config

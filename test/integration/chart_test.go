@@ -74,25 +74,26 @@ func decode[T any](t *testing.T, objects []*unstructured.Unstructured, kind, nam
 
 func TestChartGivesTheRightsThatAreNeededAndNoMore(t *testing.T) {
 	const (
-		topics   = "kafka.strimzi.io/kafkatopics: get list watch"
-		others   = "kafka.strimzi.io/kafkas,kafkanodepools,kafkaconnects,kafkamirrormaker2s: get list watch"
-		bundles  = "admissionregistration.k8s.io/validatingwebhookconfigurations,mutatingwebhookconfigurations[sluice]: get list watch patch"
-		tokens   = "authentication.k8s.io/tokenreviews: create"
-		access   = "authorization.k8s.io/subjectaccessreviews: create"
-		status   = "kafka.strimzi.io/kafkatopics/status: patch"
-		events   = "events.k8s.io/events: create patch"
-		lease    = "coordination.k8s.io/leases: create"
-		ownLease = "coordination.k8s.io/leases[sluice-leader]: get update"
-		said     = "/events: create patch"
-		secret   = "/secrets: create"
+		topics    = "kafka.strimzi.io/kafkatopics: get list watch"
+		others    = "kafka.strimzi.io/kafkas,kafkanodepools,kafkarebalances,kafkaconnects,kafkamirrormaker2s: get list watch"
+		published = "/configmaps: get list watch"
+		bundles   = "admissionregistration.k8s.io/validatingwebhookconfigurations,mutatingwebhookconfigurations[sluice]: get list watch patch"
+		tokens    = "authentication.k8s.io/tokenreviews: create"
+		access    = "authorization.k8s.io/subjectaccessreviews: create"
+		status    = "kafka.strimzi.io/kafkatopics/status: patch"
+		events    = "events.k8s.io/events: create patch"
+		lease     = "coordination.k8s.io/leases: create"
+		ownLease  = "coordination.k8s.io/leases[sluice-leader]: get update"
+		said      = "/events: create patch"
+		secret    = "/secrets: create"
 	)
 	tests := map[string]struct{ cluster, own []string }{
 		"as it comes": {
-			[]string{topics + " patch", status, events, others, bundles, tokens, access},
+			[]string{topics + " patch", status, events, others, published, bundles, tokens, access},
 			[]string{lease, ownLease, said, "/secrets[sluice-serving-cert]: get list watch update", secret},
 		},
 		"with cert-manager": {
-			[]string{topics + " patch", status, events, others, bundles, tokens, access},
+			[]string{topics + " patch", status, events, others, published, bundles, tokens, access},
 			[]string{lease, ownLease, said, "/secrets[sluice-serving-cert]: get list watch"},
 		},
 		"without webhooks": {
@@ -100,7 +101,7 @@ func TestChartGivesTheRightsThatAreNeededAndNoMore(t *testing.T) {
 			[]string{lease, ownLease, said},
 		},
 		"for admission alone": {
-			[]string{topics, others, bundles},
+			[]string{topics, others, published, bundles},
 			[]string{lease, ownLease, said, "/secrets[sluice-serving-cert]: get list watch update", secret},
 		},
 	}

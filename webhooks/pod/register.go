@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
 )
@@ -19,10 +20,10 @@ import (
 // Path is where the manager's webhook server serves the handler.
 const Path = "/mutate-pod"
 
-// Add registers the handler with the manager's webhook server. Its owners come
-// from the manager's cache, whose informers for them are asked for here, so that
-// they are synced when the first pod comes.
-func Add(mgr ctrl.Manager) error {
+// Add registers the handler, with wrap around it, with the manager's webhook
+// server. The owners of pods come from the manager's cache, whose informers for
+// them are asked for here, so that they are synced when the first pod comes.
+func Add(mgr ctrl.Manager, wrap func(admission.Handler) admission.Handler) error {
 	for _, owner := range []client.Object{
 		&apiv1.Kafka{}, &apiv1.KafkaNodePool{}, &apiv1.KafkaConnect{}, &apiv1.KafkaMirrorMaker2{},
 	} {
@@ -34,7 +35,7 @@ func Add(mgr ctrl.Manager) error {
 		}
 	}
 	mgr.GetWebhookServer().Register(Path, &webhook.Admission{
-		Handler: newHandler(mgr.GetCache(), mgr.GetAPIReader()),
+		Handler: wrap(newHandler(mgr.GetCache(), mgr.GetAPIReader())),
 	})
 	return nil
 }

@@ -1,0 +1,198 @@
+package validation
+
+// aboutOperation describes the rules for how a Kafka is run.
+var aboutOperation = []About{
+	{
+		Rule: "kafka-auto-rebalance-mode", Kinds: kafkaKind, Severity: Refuse,
+		Summary: "Each mode of auto-rebalance is given once.",
+		Example: `
+kind: Kafka
+metadata:
+  name: my-cluster
+spec:
+  kafka: {}
+  cruiseControl:
+    autoRebalance:
+      - mode: add-brokers
+      - mode: add-brokers
+`,
+		Mended: `
+kind: Kafka
+metadata:
+  name: my-cluster
+spec:
+  kafka: {}
+  cruiseControl:
+    autoRebalance:
+      - mode: add-brokers
+      - mode: remove-brokers
+`,
+	},
+	{
+		Rule: "kafka-auto-rebalance-template-missing", Kinds: kafkaKind, Severity: Warn,
+		Summary: "The template that auto-rebalance copies does not exist (yet).",
+		Example: `
+kind: Kafka
+metadata:
+  name: my-cluster
+spec:
+  kafka: {}
+  cruiseControl:
+    autoRebalance:
+      - {mode: add-brokers, template: {name: my-template}}
+`,
+		Mended: `
+kind: Kafka
+metadata:
+  name: my-cluster
+spec:
+  kafka: {}
+  cruiseControl:
+    autoRebalance:
+      - mode: add-brokers
+`,
+	},
+	{
+		Rule: "kafka-cordon-unreadable", Kinds: kafkaKind, Severity: Refuse,
+		Summary: "The annotation `sluice.dev/cordon` lists brokers.",
+		Example: `
+kind: Kafka
+metadata:
+  name: my-cluster
+  annotations:
+    sluice.dev/managed: "true"
+    sluice.dev/cordon: "3, four"
+spec:
+  kafka: {}
+`,
+		Mended: `
+kind: Kafka
+metadata:
+  name: my-cluster
+  annotations:
+    sluice.dev/managed: "true"
+    sluice.dev/cordon: "3, 4"
+spec:
+  kafka: {}
+`,
+	},
+	{
+		Rule: "kafka-cordon-unknown-broker", Kinds: kafkaKind, Severity: Warn,
+		Summary: "A broker that is to be cordoned does not exist.",
+		Beside: `
+kind: ConfigMap
+metadata:
+  name: my-cluster-sluice-facts
+data:
+  facts.json: |
+    {"observedAt": "2026-01-01T00:00:00Z",
+     "brokers": [{"id": 0, "replicas": 20}, {"id": 1, "replicas": 20}, {"id": 2, "replicas": 20},
+                 {"id": 3, "replicas": 20, "volumes": [{"id": 0, "replicas": 15, "bytes": 1000000}, {"id": 1, "replicas": 5, "bytes": 1000000}]}],
+     "highestReplicationFactor": {"topic": "orders", "replicationFactor": 3}}
+`,
+		Example: `
+kind: Kafka
+metadata:
+  name: my-cluster
+  annotations:
+    sluice.dev/managed: "true"
+    sluice.dev/cordon: "7"
+spec:
+  kafka: {}
+`,
+		Mended: `
+kind: Kafka
+metadata:
+  name: my-cluster
+  annotations:
+    sluice.dev/managed: "true"
+    sluice.dev/cordon: "3"
+spec:
+  kafka: {}
+`,
+	},
+	{
+		Rule: "kafka-cordon-too-many", Kinds: kafkaKind, Severity: Warn,
+		Summary: "With fewer uncordoned brokers than replicas no such topic can be created.",
+		Beside: `
+kind: ConfigMap
+metadata:
+  name: my-cluster-sluice-facts
+data:
+  facts.json: |
+    {"observedAt": "2026-01-01T00:00:00Z",
+     "brokers": [{"id": 0, "replicas": 20}, {"id": 1, "replicas": 20}, {"id": 2, "replicas": 20},
+                 {"id": 3, "replicas": 20, "volumes": [{"id": 0, "replicas": 15, "bytes": 1000000}, {"id": 1, "replicas": 5, "bytes": 1000000}]}],
+     "highestReplicationFactor": {"topic": "orders", "replicationFactor": 3}}
+`,
+		Example: `
+kind: Kafka
+metadata:
+  name: my-cluster
+  annotations:
+    sluice.dev/managed: "true"
+    sluice.dev/cordon: "2, 3"
+spec:
+  kafka: {}
+`,
+		Mended: `
+kind: Kafka
+metadata:
+  name: my-cluster
+  annotations:
+    sluice.dev/managed: "true"
+    sluice.dev/cordon: "3"
+spec:
+  kafka: {}
+`,
+	},
+	{
+		Rule: "kafka-cordon-without-effect", Kinds: kafkaKind, Severity: Warn,
+		Summary: "Brokers are cordoned by Sluice alone, from Kafka 4.3 on.",
+		Example: `
+kind: Kafka
+metadata:
+  name: my-cluster
+  annotations:
+    sluice.dev/managed: "true"
+    sluice.dev/cordon: "3"
+spec:
+  kafka:
+    version: 4.2.0
+`,
+		Mended: `
+kind: Kafka
+metadata:
+  name: my-cluster
+  annotations:
+    sluice.dev/managed: "true"
+    sluice.dev/cordon: "3"
+spec:
+  kafka:
+    version: 4.3.1
+`,
+	},
+	{
+		Rule: "kafka-field-without-effect", Kinds: kafkaKind, Severity: Warn,
+		Summary: "Sluice runs the cluster, and does not act on this field of Strimzi's.",
+		Example: `
+kind: Kafka
+metadata:
+  name: my-cluster
+  annotations:
+    sluice.dev/managed: "true"
+spec:
+  kafka:
+    authorization: {type: simple}
+`,
+		Mended: `
+kind: Kafka
+metadata:
+  name: my-cluster
+  annotations:
+    sluice.dev/managed: "true"
+spec:
+  kafka: {}
+`,
+	},
+}
