@@ -260,3 +260,32 @@ func FuzzHandler(f *testing.F) {
 		}
 	})
 }
+
+func TestATopicIsJudgedByTheVersionOfItsKafka(t *testing.T) {
+	t.Parallel()
+	small := topic("kafka", "x", "")
+	small.Spec.Config = apiv1.Config{"segment.bytes": {Raw: []byte("1000")}} // enough for Kafka 4.0 alone
+	kafka := &apiv1.Kafka{ObjectMeta: metav1.ObjectMeta{Namespace: "kafka", Name: "my-cluster"}}
+	kafka.Spec.Kafka.Version = "4.3.1"
+	for name, tc := range map[string]struct {
+		objects []client.Object
+		want    int
+	}{
+		"of a Kafka that is known":             {objects: []client.Object{kafka}, want: 1},
+		"without a Kafka, as in a managed one": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			result, err := judgeTopic(cached(t, interceptor.Funcs{}, tc.objects...), validation.Options{})(t.Context(), small, nil)
+			if err != nil || len(result.Refusals) != tc.want {
+				t.Errorf("got %+v, %v; want %d refusals", result.Refusals, err, tc.want)
+			}
+		})
+	}
+	broken := cached(t, interceptor.Funcs{Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+		return errors.New("not synced")
+	}})
+	if _, err := judgeTopic(broken, validation.Options{})(t.Context(), small, nil); err == nil {
+		t.Error("a Kafka that cannot be read counts as one of no known version")
+	}
+}
