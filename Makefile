@@ -1,5 +1,5 @@
 # Two commands do everything on a fresh machine: `make demo` and `make test`.
-# What is slow to build (tools, the control plane, Kafka's jars) is cached
+# What is slow to build (tools, the control plane, cert-manager, Kafka's jars) is cached
 # outside the tree, in $(CACHE), keyed by version.
 
 SHELL := /bin/bash
@@ -20,6 +20,7 @@ CONTROLLER_GEN := $(call tool,controller-gen)
 GOLANGCI_LINT  := $(call tool,golangci-lint)
 HELM           := $(call tool,helm)
 SETUP_ENVTEST  := $(call tool,setup-envtest)
+GOTESTSUM      := $(call tool,gotestsum)
 export SLUICE_HELM := $(HELM)
 
 .PHONY: help
@@ -34,6 +35,8 @@ $(HELM):
 	@.tools/build helm helm.sh/helm/v4/cmd/helm $@ "1 to 2 minutes"
 $(SETUP_ENVTEST):
 	@.tools/build setup-envtest sigs.k8s.io/controller-runtime/tools/setup-envtest $@ "a few seconds"
+$(GOTESTSUM):
+	@.tools/build gotestsum gotest.tools/gotestsum $@ "a few seconds"
 
 .PHONY: build
 build: ## Build bin/sluice
@@ -99,13 +102,13 @@ test-unit: ## Run the tests that need only Go
 	go test $(UNIT)
 
 .PHONY: test-integration
-test-integration: $(HELM) build ## Run the tests on a real API server and a real Kafka
-	go run ./test/harness/assets etcd kube-apiserver kube-controller-manager
+test-integration: $(HELM) $(GOTESTSUM) build ## Run the tests on a real API server and a real Kafka
+	go run ./test/harness/assets etcd kube-apiserver kube-controller-manager cert-manager
 	go run ./test/kafka/fetch
-	go test -p 1 -timeout 30m ./test/...
+	$(GOTESTSUM) --format testname --format-hide-empty-pkg -- -p 1 -timeout 30m ./test/...
 
 .PHONY: test
-test: test-unit test-integration test-examples demo ## Run what CI runs: all tests, the examples, the demo
+test: test-unit test-integration test-examples demo demo-embedded ## Run what CI runs: all tests, the examples, the demo
 
 .PHONY: test-examples
 DIR ?= examples test/examples/valid
@@ -117,6 +120,11 @@ test-examples: $(HELM) build ## Judge every manifest of DIR, apply it to a real 
 demo: $(HELM) build ## Show the main job on embedded parts; KEEP=1 leaves it running
 	@go run ./test/demo
 
+# What a newcomer without Java sees.
+.PHONY: demo-embedded
+demo-embedded: $(HELM) build
+	@DEMO_KAFKA=embedded go run ./test/demo
+
 .PHONY: fuzz
 FUZZTIME ?= 60s
 fuzz: ## Run every fuzz target for FUZZTIME
@@ -127,5 +135,5 @@ fuzz: ## Run every fuzz target for FUZZTIME
 	done
 
 .PHONY: test-all
-test-all: test fuzz ## Add what is run on demand: fuzzing and other Kafka versions
-	SLUICE_KAFKA_VERSIONS=all go test -p 1 -timeout 60m ./test/integration
+test-all: test fuzz $(GOTESTSUM) ## Add what is run on demand: fuzzing and other Kafka versions
+	SLUICE_KAFKA_VERSIONS=all $(GOTESTSUM) --format testname -- -p 1 -timeout 60m ./test/integration

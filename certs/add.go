@@ -25,7 +25,7 @@ const controllerName = "certificates"
 // Add registers the keeping of the certificate that s serves. It runs on every
 // replica, leader or not, since every replica serves webhooks.
 func Add(mgr ctrl.Manager, s *Source, opts Options) error {
-	k := &keeper{Options: opts, reader: mgr.GetAPIReader(), writer: mgr.GetClient(), source: s}
+	k := &keeper{Options: opts, reader: mgr.GetAPIReader(), writer: mgr.GetClient(), source: s, missing: map[string]bool{}}
 	c, err := controller.New(controllerName, mgr, controller.Options{
 		Reconciler:         k,
 		NeedLeaderElection: ptr.To(false),

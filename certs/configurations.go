@@ -39,7 +39,8 @@ func clients(object client.Object) []*admissionv1.WebhookClientConfig {
 }
 
 // readConfigurations reads the named configurations from the API server itself.
-// One that does not exist has no client to be cut off, and is left out.
+// One that does not exist has no client to be cut off, and is left out; that is
+// said once, since without it nothing is admitted by Sluice.
 func (k *keeper) readConfigurations(ctx context.Context) ([]configuration, error) {
 	wanted := []struct {
 		kind, name string
@@ -55,8 +56,14 @@ func (k *keeper) readConfigurations(ctx context.Context) ([]configuration, error
 		}
 		err := k.reader.Get(ctx, client.ObjectKey{Name: w.name}, w.object)
 		if apierrors.IsNotFound(err) {
+			if !k.missing[w.kind] {
+				k.logger(ctx).Error(err, "Failed to find a webhook configuration: nothing that it names is checked or completed. Install the chart again",
+					"kind", w.kind, "name", w.name)
+			}
+			k.missing[w.kind] = true
 			continue
 		}
+		delete(k.missing, w.kind)
 		if err != nil {
 			return nil, fmt.Errorf("reading %s %s to keep its caBundle: %w", w.kind, w.name, err)
 		}

@@ -38,6 +38,8 @@ type keeper struct {
 	othersTrusted bool
 	// strangers are the published CAs that nothing here needs.
 	strangers strangers
+	// missing are the kinds of configuration that were looked for and not found.
+	missing map[string]bool
 }
 
 // Reconcile looks at everything once and does what is due.

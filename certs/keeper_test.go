@@ -8,9 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"math/rand"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr/funcr"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
@@ -101,7 +104,7 @@ func (w *world) replica() *keeper {
 			ValidatingConfiguration: "sluice", MutatingConfiguration: "sluice",
 			Validity: testValid, PropagationDelay: testDelay, RetireAfter: testGrace, Clock: w.clock,
 		},
-		reader: w.client, writer: w.client, source: NewSource(w.clock),
+		reader: w.client, writer: w.client, source: NewSource(w.clock), missing: map[string]bool{},
 	}
 }
 
@@ -246,6 +249,43 @@ func TestBothReplicasFindNoSecretAtOnce(t *testing.T) {
 		t.Fatal("the loser did not adopt the winner's pair")
 	}
 	w.mustTrust(b)
+}
+
+func TestAConfigurationThatGoesIsSaidOnce(t *testing.T) {
+	w := newWorld(t, configurations()...)
+	k := w.replica()
+	var said []string
+	ctx := log.IntoContext(t.Context(), funcr.New(func(_, args string) {
+		if strings.Contains(args, "Failed to find") {
+			said = append(said, args)
+		}
+	}, funcr.Options{}))
+	turn := func(times, want int) {
+		t.Helper()
+		for range times {
+			if _, err := k.turn(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(said) != want {
+			t.Fatalf("said %q, want %d", said, want)
+		}
+	}
+	turn(2, 0)
+	validating := &admissionv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "sluice"}}
+	for times := 1; times <= 2; times++ {
+		if err := w.client.Delete(ctx, validating.DeepCopy()); err != nil {
+			t.Fatal(err)
+		}
+		turn(3, times)
+		if err := w.client.Create(ctx, validating.DeepCopy()); err != nil {
+			t.Fatal(err)
+		}
+		turn(2, times)
+	}
+	if !strings.Contains(said[0], "ValidatingWebhookConfiguration") {
+		t.Errorf("%q does not say which", said[0])
+	}
 }
 
 // blindToSecrets sees the store as it was before there was any Secret.

@@ -22,8 +22,9 @@ type Options struct {
 	Mode Mode
 	// Namespace and SecretName of the Secret with tls.crt, tls.key and ca.crt.
 	Namespace, SecretName string
-	// Hosts are the DNS names and IP addresses that the certificate is for, in
-	// ModeSelfSigned.
+	// Hosts are the DNS names and IP addresses that API servers may call. The
+	// certificate of ModeSelfSigned is for all of them, any other has to be for
+	// one.
 	Hosts []string
 	// ValidatingConfiguration and MutatingConfiguration name the webhook
 	// configurations whose caBundle is kept; empty for none.

@@ -44,12 +44,43 @@ type pair struct {
 
 func (p *pair) leaf() *x509.Certificate { return p.certificate.Leaf }
 
-// same tells whether both are the same certificate; nil is the same as nil.
+// same tells whether both are the same certificate under the same CAs; nil is
+// the same as nil.
 func (p *pair) same(other *pair) bool {
 	if p == nil || other == nil {
 		return p == other
 	}
-	return p.leaf().Equal(other.leaf())
+	return p.leaf().Equal(other.leaf()) && bundleOf(p.cas...).equal(bundleOf(other.cas...))
+}
+
+// vouchedFor tells why an API server that has the CAs in its bundle would not
+// trust the certificate; nil where it would. Whether the certificate itself is
+// valid now is another matter.
+func (p *pair) vouchedFor(now time.Time) error {
+	roots, between := x509.NewCertPool(), x509.NewCertPool()
+	for _, ca := range p.cas {
+		roots.AddCert(ca)
+	}
+	for _, der := range p.certificate.Certificate[1:] {
+		ca, err := x509.ParseCertificate(der)
+		if err != nil {
+			return fmt.Errorf("reading the chain in %s: %w", corev1.TLSCertKey, err)
+		}
+		between.AddCert(ca)
+	}
+	at := now
+	if at.Before(p.leaf().NotBefore) {
+		at = p.leaf().NotBefore
+	} else if at.After(p.leaf().NotAfter) {
+		at = p.leaf().NotAfter
+	}
+	_, err := p.leaf().Verify(x509.VerifyOptions{
+		Roots:         roots,
+		Intermediates: between,
+		CurrentTime:   at,
+		KeyUsages:     []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	})
+	return err
 }
 
 func (p *pair) expired(now time.Time) bool { return now.After(p.leaf().NotAfter) }

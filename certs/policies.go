@@ -1,7 +1,6 @@
 package certs
 
 import (
-	"crypto/x509"
 	"fmt"
 	"slices"
 	"strings"
@@ -69,16 +68,7 @@ func pairUnreadable(c *candidate) renewal {
 }
 
 func pairNotVouchedFor(c *candidate) renewal {
-	roots := x509.NewCertPool()
-	for _, ca := range c.pair.cas {
-		roots.AddCert(ca)
-	}
-	_, err := c.pair.leaf().Verify(x509.VerifyOptions{
-		Roots: roots,
-		// Whether it is valid now is the next policy's matter.
-		CurrentTime: c.pair.leaf().NotBefore,
-		KeyUsages:   []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-	})
+	err := c.pair.vouchedFor(c.now)
 	if err != nil {
 		return renewal{reason: fmt.Sprintf("the serving certificate does not stand under %s: %v", keyCA, err)}
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // lookAgainAfter is how soon an installation of cert-manager is noticed.
-const lookAgainAfter = 30 * time.Second
+const lookAgainAfter = 10 * time.Second
 
 // certManager knows whether the API server has cert-manager's kinds. It looks
 // once in a while, apart from any request.

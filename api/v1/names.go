@@ -69,8 +69,10 @@ const (
 	// AnnotationDeletionPolicy with DeletionPolicyRetain keeps the topic in
 	// Kafka when its resource goes.
 	AnnotationDeletionPolicy = "sluice.dev/deletion-policy"
-	// DeletionPolicyRetain is the value of AnnotationDeletionPolicy.
+	// DeletionPolicyRetain and DeletionPolicyDelete, the default, are the values
+	// of AnnotationDeletionPolicy.
 	DeletionPolicyRetain = "retain"
+	DeletionPolicyDelete = "delete"
 	// LabelAdmission with AdmissionDisabled on a namespace switches admission
 	// off there.
 	LabelAdmission = "sluice.dev/admission"

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
@@ -16,13 +17,19 @@ import (
 // disabledWait is how long a deletion waits that the brokers do not allow.
 const disabledWait = 10 * time.Minute
 
-// deleteTopics deletes the topics of the resources that are being deleted.
+// deleteTopics deletes the topics of the resources that are being deleted: those
+// that they managed, by ID. A name may stand for another topic by now, created
+// by somebody else or in another Kafka cluster, whose data nobody gave up.
 func (p *pass) deleteTopics(ctx context.Context) {
 	works := p.in(topicplan.Delete)
 	if len(works) == 0 {
 		return
 	}
-	answers, err := p.admin.DeleteTopics(ctx, names(works))
+	topics := make([]kafka.TopicDeletion, len(works))
+	for i, w := range works {
+		topics[i] = kafka.TopicDeletion{Name: w.name, ID: w.managedID()}
+	}
+	answers, err := p.admin.DeleteTopics(ctx, topics)
 	if !p.done(ctx, works, "deleting", err) {
 		return
 	}
@@ -35,10 +42,16 @@ func (p *pass) takeDeletion(ctx context.Context, w *work, err error) {
 	switch {
 	case err == nil:
 		p.say(ctx, w, "Deleted a topic")
-		w.memory = topicplan.Memory{At: p.c.opts.Clock.Now(), Deleted: true, DeletedID: w.topic.Status.TopicID}
+		w.memory = topicplan.Memory{At: p.c.opts.Clock.Now(), Deleted: true, ID: w.managedID()}
 		p.remember(w)
 		w.released = true
 	case errors.Is(err, kafka.ErrUnknownTopic):
+		w.released = true
+	case errors.Is(err, kafka.ErrUnknownTopicID):
+		p.say(ctx, w, "The topic was gone before its resource", "topicID", w.managedID())
+		p.c.recorder.Eventf(w.topic, nil, corev1.EventTypeNormal, "TopicGone", "Reconcile",
+			"The topic %s with the ID %s was gone already. If there is another topic of that name in %s, it is kept",
+			w.name, w.managedID(), p.cluster.Name)
 		w.released = true
 	case kafka.Passing(err):
 		w.again(err.Error(), kafka.Wait(err))
@@ -86,7 +99,7 @@ func (p *pass) takeCreation(ctx context.Context, w *work, created kafka.CreatedT
 		partitions := max(created.Partitions, w.wanted.Partitions, 0)
 		replicas := max(created.ReplicationFactor, w.wanted.Replicas, 0)
 		w.seen = &topicplan.Seen{ID: created.ID, Partitions: partitions, Replicas: []int16{replicas}}
-		w.memory = topicplan.Memory{At: p.c.opts.Clock.Now(), Partitions: partitions}
+		w.memory = topicplan.Memory{At: p.c.opts.Clock.Now(), ID: created.ID, Partitions: partitions}
 		p.remember(w)
 	case errors.Is(err, kafka.ErrTopicExists):
 		// Somebody was faster, or an earlier answer was lost: look at it.
@@ -123,7 +136,7 @@ func (p *pass) takeGrowth(ctx context.Context, w *work, err error) {
 	switch {
 	case err == nil:
 		p.say(ctx, w, "Added partitions", "from", w.seen.Partitions, "to", w.plan.GrowTo)
-		w.memory.At, w.memory.Deleted, w.memory.Partitions = p.c.opts.Clock.Now(), false, w.plan.GrowTo
+		w.memory.At, w.memory.Deleted, w.memory.ID, w.memory.Partitions = p.c.opts.Clock.Now(), false, w.seen.ID, w.plan.GrowTo
 		w.seen.Partitions = w.plan.GrowTo
 		p.remember(w)
 	case errors.Is(err, kafka.ErrInvalidPartitions):

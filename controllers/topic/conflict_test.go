@@ -6,8 +6,11 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
 	"github.com/sluice-kafka/sluice/controllers/topic/fake"
+	"github.com/sluice-kafka/sluice/internal/topicplan"
 )
 
 func TestOldestResourceManagesASharedName(t *testing.T) {
@@ -171,5 +174,22 @@ func TestOwnWritesQueueNothing(t *testing.T) {
 	}
 	if n := e.loop.queue.Len(); n != 0 {
 		t.Errorf("%d keys queued, want none", n)
+	}
+}
+
+func TestAResourceThatAnOwnWriteEndedIsNotEndedTwice(t *testing.T) {
+	e := newEnv(t)
+	dying := aTopic("orders")
+	deleted := metav1.NewTime(start)
+	dying.Finalizers, dying.DeletionTimestamp, dying.ResourceVersion = []string{kafkav1.FinalizerTopic}, &deleted, "7"
+	e.c.observed(dying, false)
+	// What the API server answers; that the resource is gone is heard later.
+	answer := dying.DeepCopy()
+	answer.Finalizers = nil
+	e.loop.index.wrote(answer)
+	for _, s := range e.loop.index.snapshot([]key{keyOf(dying)}) {
+		if v := topicplan.Judge(s); v.Action != topicplan.Nothing {
+			t.Errorf("verdict %+v, want nothing more to be done", v)
+		}
 	}
 }

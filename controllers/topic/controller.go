@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/discovery"
 	toolscache "k8s.io/client-go/tools/cache"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -33,13 +34,18 @@ type Controller struct {
 	client   client.Client
 	cache    cache.Cache
 	recorder recorder
+	schema   *statusSchema
 	loops    []*loop
 }
 
 // Add adds the topic controller and its health check to a manager. newAdmin
 // makes the client of a cluster; it should not connect.
 func Add(mgr ctrl.Manager, opts Options, newAdmin func(Cluster) (Admin, error)) error {
-	c, err := newController(mgr.GetClient(), mgr.GetEventRecorder("sluice-topic"), opts, newAdmin)
+	documents, err := discovery.NewDiscoveryClientForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return fmt.Errorf("setting up the topic controller: %w", err)
+	}
+	c, err := newController(mgr.GetClient(), mgr.GetEventRecorder("sluice-topic"), documents.OpenAPIV3WithContext(context.Background()), opts, newAdmin)
 	if err != nil {
 		return fmt.Errorf("setting up the topic controller: %w", err)
 	}
@@ -54,12 +60,12 @@ func Add(mgr ctrl.Manager, opts Options, newAdmin func(Cluster) (Admin, error)) 
 	return mgr.Add(c)
 }
 
-func newController(c client.Client, r recorder, opts Options, newAdmin func(Cluster) (Admin, error)) (*Controller, error) {
+func newController(c client.Client, r recorder, d documents, opts Options, newAdmin func(Cluster) (Admin, error)) (*Controller, error) {
 	opts, err := opts.complete()
 	if err != nil {
 		return nil, err
 	}
-	controller := &Controller{opts: opts, client: c, recorder: r}
+	controller := &Controller{opts: opts, client: c, recorder: r, schema: newStatusSchema(d, opts.Clock)}
 	for _, cluster := range opts.Clusters {
 		controller.loops = append(controller.loops, newLoop(controller, cluster, newAdmin))
 	}
@@ -94,7 +100,11 @@ func (c *Controller) Start(ctx context.Context) error {
 }
 
 func (c *Controller) run(ctx context.Context) {
+	// The first statuses should be whole; where the schema cannot be read, they
+	// are completed later.
+	pause := c.schema.look(ctx)
 	var loops sync.WaitGroup
+	loops.Go(func() { c.schema.follow(ctx, pause) })
 	for _, l := range c.loops {
 		loops.Go(func() { l.run(ctx) })
 	}

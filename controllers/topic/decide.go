@@ -3,6 +3,7 @@ package topic
 import (
 	"context"
 
+	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
@@ -38,12 +39,12 @@ func (l *loop) reconcile(ctx context.Context, b batch.Batch[key], heart *batch.H
 }
 
 // settle ends the steps for the resources that need nothing of Kafka.
-func (p *pass) settle(context.Context) {
+func (p *pass) settle(ctx context.Context) {
 	for _, w := range p.works {
 		var s kafkav1.KafkaTopicStatus
 		switch w.verdict.Action {
 		case topicplan.Release:
-			w.released = true
+			p.release(ctx, w)
 			continue
 		case topicplan.Nothing:
 			w.leave(w.verdict.Reason)
@@ -58,9 +59,10 @@ func (p *pass) settle(context.Context) {
 		case topicplan.Delete:
 			continue
 		case topicplan.Reconcile:
-			p.index.manages(w.name, w.topic.UID)
 			var problems []topicplan.Problem
 			if w.wanted, problems = topicplan.WantedOf(w.topic.Spec); len(problems) == 0 {
+				w.wanted.Internal = topicplan.Internal(w.name)
+				p.index.manages(w.name, w.topic.UID)
 				continue
 			}
 			w.failed = true
@@ -69,6 +71,16 @@ func (p *pass) settle(context.Context) {
 		w.status = &s
 		w.leave(w.verdict.Reason)
 	}
+}
+
+func (p *pass) release(ctx context.Context, w *work) {
+	w.released = true
+	if !w.verdict.Keeps {
+		return
+	}
+	p.say(ctx, w, "Keeping a topic", "reason", w.verdict.Reason)
+	p.c.recorder.Eventf(w.topic, nil, corev1.EventTypeNormal, "TopicKept", "Reconcile",
+		"The topic %s is Kafka's own and is not deleted with its resource", w.name)
 }
 
 // decide plans the topics that were described.

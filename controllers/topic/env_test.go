@@ -36,10 +36,12 @@ type env struct {
 	ctx   context.Context
 	clock *testingclock.FakeClock
 	kube  client.Client
-	kafka *fake.Admin
-	c     *Controller
-	loop  *loop
-	other *loop
+	// served is the schema that the API server publishes, and follows.
+	served *served
+	kafka  *fake.Admin
+	c      *Controller
+	loop   *loop
+	other  *loop
 
 	mu     sync.Mutex
 	writes []string
@@ -50,13 +52,13 @@ type env struct {
 
 func newEnv(t *testing.T, change ...func(*Options)) *env {
 	t.Helper()
-	e := &env{t: t, clock: testingclock.NewFakeClock(start), kafka: fake.NewAdmin()}
+	e := &env{t: t, clock: testingclock.NewFakeClock(start), kafka: fake.NewAdmin(), served: newServed("partitions", "replicas")}
 	e.ctx = logr.NewContext(t.Context(), testr.New(t))
 	scheme := runtime.NewScheme()
 	if err := kafkav1.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	e.kube = fakeclient.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&kafkav1.KafkaTopic{}).
+	e.kube = fakeclient.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&kafkav1.KafkaTopic{}).WithReturnManagedFields().
 		WithInterceptorFuncs(interceptor.Funcs{
 			Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
 				if err := e.record("finalizer " + o.GetName()); err != nil {
@@ -68,7 +70,10 @@ func newEnv(t *testing.T, change ...func(*Options)) *env {
 				if err := e.record(sub + " " + o.GetName()); err != nil {
 					return err
 				}
-				return c.SubResource(sub).Patch(ctx, o, p, opts...)
+				if err := c.SubResource(sub).Patch(ctx, o, p, opts...); err != nil {
+					return err
+				}
+				return e.served.prune(ctx, c, o.(*kafkav1.KafkaTopic))
 			},
 		}).Build()
 	opts := Options{
@@ -82,12 +87,13 @@ func newEnv(t *testing.T, change ...func(*Options)) *env {
 	for _, f := range change {
 		f(&opts)
 	}
-	c, err := newController(e.kube, e, opts, func(Cluster) (Admin, error) { return e.kafka, nil })
+	c, err := newController(e.kube, e, e.served, opts, func(Cluster) (Admin, error) { return e.kafka, nil })
 	if err != nil {
 		t.Fatal(err)
 	}
 	e.c, e.loop, e.other = c, c.loops[0], c.loops[1]
 	e.loop.admin, e.other.admin = e.kafka, fake.NewAdmin()
+	c.schema.look(e.ctx)
 	return e
 }
 
@@ -323,11 +329,12 @@ func (e *env) dieTurning() {
 // restart replaces the controller by one that knows nothing.
 func (e *env) restart() {
 	e.t.Helper()
-	c, err := newController(e.kube, e, e.c.opts, func(Cluster) (Admin, error) { return e.kafka, nil })
+	c, err := newController(e.kube, e, e.served, e.c.opts, func(Cluster) (Admin, error) { return e.kafka, nil })
 	if err != nil {
 		e.t.Fatal(err)
 	}
 	e.c, e.loop, e.other = c, c.loops[0], c.loops[1]
 	e.loop.admin, e.other.admin = e.kafka, fake.NewAdmin()
+	c.schema.look(e.ctx)
 	e.sync()
 }

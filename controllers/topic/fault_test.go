@@ -15,6 +15,7 @@ import (
 	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
 	"github.com/sluice-kafka/sluice/controllers/topic/fake"
 	"github.com/sluice-kafka/sluice/internal/kafka"
+	"github.com/sluice-kafka/sluice/internal/topicplan"
 )
 
 func TestPassingOutageMarksNothingWrong(t *testing.T) {
@@ -236,6 +237,8 @@ func TestValueThatKafkaChangesIsWrittenOnceAndWarnedOf(t *testing.T) {
 	e.kafka.Normalise = func(_, _ string) string { return "86400000" }
 	e.change("orders", config("retention.ms", "1"))
 	e.settle()
+	e.clock.Step(topicplan.BeliefTime)
+	e.turn()
 	e.kafka.Normalise = func(_, value string) string { return value }
 	e.wantReady("orders")
 	conditions := e.get("orders").Status.Conditions
@@ -255,6 +258,64 @@ func TestValueThatKafkaChangesIsWrittenOnceAndWarnedOf(t *testing.T) {
 	if n := len(e.get("orders").Status.Conditions); n != 1 {
 		t.Errorf("%d conditions: the warning stayed", n)
 	}
+}
+
+func TestAnOptionThatShowsLateIsNotWarnedOf(t *testing.T) {
+	e := newEnv(t)
+	e.create(aTopic("orders"))
+	e.turn()
+	e.kafka.Reset()
+	e.change("orders", config("retention.ms", "1"))
+	e.kafka.ShownConfigs["orders"] = nil // what was shown before
+	e.turn()
+	e.wantReady("orders")
+	e.takeWrites()
+	for range 9 {
+		e.clock.Step(topicplan.BeliefTime / 10)
+		e.turn()
+	}
+	delete(e.kafka.ShownConfigs, "orders")
+	e.clock.Step(topicplan.BeliefTime)
+	if e.turn() == 0 {
+		t.Error("nobody looked whether the write took")
+	}
+	if w := e.takeWrites(); len(w) > 0 {
+		t.Errorf("writes: %v, conditions: %+v: a late description was believed", w, e.get("orders").Status.Conditions)
+	}
+	if n := count(e.kafka.Calls(), fake.AlterConfigs); n != 1 {
+		t.Errorf("the option was written %d times, want once", n)
+	}
+}
+
+func TestAnOptionThatIsTakenBackBeforeItShowsIsTakenBack(t *testing.T) {
+	e := newEnv(t)
+	e.create(aTopic("orders"))
+	e.turn()
+	e.change("orders", config("retention.ms", "1"))
+	e.turn()
+	e.kafka.ShownConfigs["orders"] = nil // as is wanted again
+	e.change("orders", func(kt *kafkav1.KafkaTopic) { kt.Spec.Config = nil })
+	e.turn()
+	if s := e.get("orders").Status; s.ObservedGeneration == e.get("orders").Generation {
+		t.Errorf("status %+v: a late description was believed", s)
+	}
+	delete(e.kafka.ShownConfigs, "orders")
+	e.clock.Step(2 * time.Second)
+	e.turn()
+	e.wantReady("orders")
+	if got := e.kafka.Topics()["orders"].Config; len(got) > 0 {
+		t.Errorf("options in Kafka: %v, want none", got)
+	}
+}
+
+func count(calls []string, call string) int {
+	n := 0
+	for _, c := range calls {
+		if c == call {
+			n++
+		}
+	}
+	return n
 }
 
 func TestConflictingWriteTakesOnlyThatTopicOut(t *testing.T) {

@@ -19,6 +19,8 @@ type pass struct {
 	now   time.Time
 	works []*work
 	heart *batch.Heartbeat
+	// kept are the optional status fields that may be written.
+	kept topicplan.Kept
 	// aborted tells that Kafka does not answer: no further call is made.
 	aborted bool
 }
@@ -78,6 +80,15 @@ type next struct {
 
 func (w *work) key() key { return keyOf(w.topic) }
 
+// managedID is the ID of the topic that the resource manages, empty if that is
+// not known. An own creation may not have found its way into the status yet.
+func (w *work) managedID() string {
+	if w.memory.ID != "" && !w.memory.Deleted {
+		return w.memory.ID
+	}
+	return w.topic.Status.TopicID
+}
+
 // leave ends the steps for a key; nothing is wrong.
 func (w *work) leave(why string) { w.next.out, w.next.why = true, why }
 
@@ -94,14 +105,14 @@ func (w *work) postpone(err error) {
 
 // newPass takes the snapshot that everything in the batch is decided from.
 func (l *loop) newPass(keys []key, priorities []batch.Priority, heart *batch.Heartbeat) *pass {
-	p := &pass{loop: l, now: l.c.opts.Clock.Now(), heart: heart}
+	p := &pass{loop: l, now: l.c.opts.Clock.Now(), heart: heart, kept: l.c.schema.kept()}
 	urgency := make(map[key]batch.Priority, len(priorities))
 	for i, priority := range priorities {
 		urgency[keys[i]] = priority
 	}
 	for _, s := range l.index.snapshot(keys) {
 		w := &work{topic: s.Topic, priority: urgency[keyOf(s.Topic)], name: topicplan.ClaimedName(s.Topic), verdict: topicplan.Judge(s)}
-		w.memory = l.memories.recall(w.name, s.Topic.Generation)
+		w.memory = l.memories.recall(w.name, s.Topic.Generation, p.now)
 		p.works = append(p.works, w)
 	}
 	return p

@@ -62,11 +62,13 @@ func (x *index) put(t *kafkav1.KafkaTopic, leaving bool) (entry, bool) {
 }
 
 // wrote takes the answer to an own write, unless the resource went or changed
-// meanwhile.
+// meanwhile. The answer to a write that ends a resource, by taking its last
+// finalizer off, has the version from before (deleteWithoutFinalizers in
+// k8s.io/apiserver's generic registry) and counts all the same.
 func (x *index) wrote(t *kafkav1.KafkaTopic) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if old, known := x.entries[keyOf(t)]; known && compareAge(t, old.topic) > 0 {
+	if old, known := x.entries[keyOf(t)]; known && compareAge(t, old.topic) >= 0 {
 		x.set(t, old.leaving)
 	}
 }

@@ -26,15 +26,17 @@ func newMemories() *memories {
 	return &memories{byName: map[string]remembered{}}
 }
 
-// recall is what is remembered of a topic for a generation of its resource.
-func (m *memories) recall(name string, generation int64) topicplan.Memory {
+// recall is what is remembered of a topic for a generation of its resource. What
+// was written for another one and may not show yet still counts.
+func (m *memories) recall(name string, generation int64, now time.Time) topicplan.Memory {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.byName[name]
-	if r.generation != generation {
-		r.Writes, r.GrowthRefused, r.GrowthError = nil, 0, ""
-	}
 	r.Writes = maps.Clone(r.Writes)
+	if r.generation != generation {
+		r.GrowthRefused, r.GrowthError = 0, ""
+		maps.DeleteFunc(r.Writes, func(_ string, w topicplan.Write) bool { return !w.Unsettled(now) })
+	}
 	return r.Memory
 }
 

@@ -65,7 +65,7 @@ type Admin interface {
 	CreateTopics(ctx context.Context, topics []kafka.NewTopic) (map[string]kafka.CreatedTopic, error)
 	CreatePartitions(ctx context.Context, growth []kafka.PartitionGrowth) (map[string]error, error)
 	AlterTopicConfigs(ctx context.Context, changes []kafka.TopicConfigChange) (map[string]error, error)
-	DeleteTopics(ctx context.Context, names []string) (map[string]error, error)
+	DeleteTopics(ctx context.Context, topics []kafka.TopicDeletion) (map[string]error, error)
 	Close()
 }
 

@@ -64,13 +64,20 @@ func (p *pass) releaseFinalizers(ctx context.Context) {
 func (p *pass) writeStatuses(ctx context.Context) {
 	var works []*work
 	for _, w := range p.works {
-		if w.status != nil && !topicplan.SameStatus(w.topic.Status, *w.status) {
+		if w.status != nil && !topicplan.SameStatus(w.topic.Status, *w.status, p.kept) {
 			works = append(works, w)
 		}
 	}
 	p.write(ctx, works, metrics.WriteStatus, func(w *work) (map[string]any, bool) {
-		return statusPatch(w.topic, *w.status), true
+		return statusPatch(w.topic, *w.status, p.kept), true
 	})
+	for _, w := range works {
+		// Where the write succeeded, the topic is what the API server made of it.
+		if !w.next.out && !topicplan.SameStatus(w.topic.Status, *w.status, p.kept) {
+			p.c.schema.doubt()
+			return
+		}
+	}
 }
 
 // write patches resources side by side. A resource that changed or went since it
@@ -134,18 +141,20 @@ func finalizerPatch(t *kafkav1.KafkaTopic, finalizers []string) map[string]any {
 
 // statusPatch names every field that is decided here, with a null where it is to
 // go: another manager may own it.
-func statusPatch(t *kafkav1.KafkaTopic, s kafkav1.KafkaTopicStatus) map[string]any {
-	return map[string]any{
-		"metadata": map[string]any{"resourceVersion": t.ResourceVersion},
-		"status": map[string]any{
-			"conditions":         s.Conditions,
-			"observedGeneration": s.ObservedGeneration,
-			"topicName":          orNull(s.TopicName),
-			"topicId":            orNull(s.TopicID),
-			"partitions":         orNull(s.Partitions),
-			"replicas":           orNull(s.Replicas),
-		},
+func statusPatch(t *kafkav1.KafkaTopic, s kafkav1.KafkaTopicStatus, kept topicplan.Kept) map[string]any {
+	fields := map[string]any{
+		"conditions":         s.Conditions,
+		"observedGeneration": s.ObservedGeneration,
+		"topicName":          orNull(s.TopicName),
+		"topicId":            orNull(s.TopicID),
 	}
+	if kept.Partitions {
+		fields[fieldPartitions] = orNull(s.Partitions)
+	}
+	if kept.Replicas {
+		fields[fieldReplicas] = orNull(s.Replicas)
+	}
+	return map[string]any{"metadata": map[string]any{"resourceVersion": t.ResourceVersion}, "status": fields}
 }
 
 func orNull[T comparable](value T) any {

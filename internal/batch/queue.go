@@ -166,7 +166,7 @@ func (q *Queue[K]) addAfter(k K, p Priority, d time.Duration) {
 func (q *Queue[K]) Retry(k K, p Priority, atLeast time.Duration) time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	d := max(backoff(q.failures[k]), atLeast)
+	d := max(Backoff(q.failures[k]), atLeast)
 	q.failures[k]++
 	q.addAfter(k, p, d)
 	q.signal()
@@ -185,7 +185,7 @@ func (q *Queue[K]) Forget(k K) {
 func (q *Queue[K]) Pause() time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	d := backoff(q.pause.count)
+	d := Backoff(q.pause.count)
 	q.pause.count++
 	q.pause.until = q.clock.Now().Add(d)
 	q.signal()
@@ -266,7 +266,8 @@ func (q *Queue[K]) signal() {
 	q.changed = make(chan struct{})
 }
 
-func backoff(failures int) time.Duration {
+// Backoff is the delay after a number of failures in a row.
+func Backoff(failures int) time.Duration {
 	d := MinBackoff
 	for range failures {
 		if d >= MaxBackoff {

@@ -150,14 +150,14 @@ func (b batch[T, A]) refusedWhole(part []T, answers map[string]A) bool {
 // itself serves the calls whose items are names or whose answers are errors.
 func itself[V any](v V) V { return v }
 
-// distinct drops repeated names and keeps the order.
-func distinct(names []string) []string {
-	seen := make(map[string]struct{}, len(names))
-	out := make([]string, 0, len(names))
-	for _, name := range names {
-		if _, ok := seen[name]; !ok {
-			seen[name] = struct{}{}
-			out = append(out, name)
+// distinct drops items of a repeated name and keeps the order.
+func distinct[T any](items []T, name func(T) string) []T {
+	seen := make(map[string]struct{}, len(items))
+	out := make([]T, 0, len(items))
+	for _, item := range items {
+		if _, ok := seen[name(item)]; !ok {
+			seen[name(item)] = struct{}{}
+			out = append(out, item)
 		}
 	}
 	return out

@@ -62,32 +62,43 @@ func alteration(op *ConfigOp) kmsg.IncrementalAlterConfigsRequestResourceConfig 
 }
 
 // DeleteTopics deletes topics with one DeleteTopics request for as many as
-// Kafka takes. Each topic succeeds or fails alone. After a connection that
-// broke while Kafka was at work, a topic that this very call deleted may be
-// answered with ErrUnknownTopic.
-func (c *Client) DeleteTopics(ctx context.Context, names []string) (map[string]error, error) {
+// Kafka takes. Each topic succeeds or fails alone. A topic whose ID is given is
+// deleted by it (KIP-516): ErrUnknownTopicID tells that it is gone, and another
+// one that has its name by now stays. Of several deletions of one name the first
+// counts. After a connection that broke while Kafka was at work, a topic that
+// this very call deleted may be answered with ErrUnknownTopic or
+// ErrUnknownTopicID.
+func (c *Client) DeleteTopics(ctx context.Context, topics []TopicDeletion) (map[string]error, error) {
 	op := operation{verb: "delete", needs: "DELETE on the topic"}
-	return batch[string, error]{
+	name := func(t TopicDeletion) string { return t.Name }
+	return batch[TopicDeletion, error]{
 		op:      op,
-		name:    itself[string],
-		records: func(string) int { return 1 },
-		send: func(ctx context.Context, names []string) (map[string]error, error) {
-			return c.deleteTopics(ctx, op, names)
+		name:    name,
+		records: func(TopicDeletion) int { return 1 },
+		send: func(ctx context.Context, topics []TopicDeletion) (map[string]error, error) {
+			return c.deleteTopics(ctx, op, topics)
 		},
 		failure: itself[error],
 		problem: itself[error],
-	}.run(ctx, c, distinct(names))
+	}.run(ctx, c, distinct(topics, name))
 }
 
-func (c *Client) deleteTopics(ctx context.Context, op operation, names []string) (map[string]error, error) {
+func (c *Client) deleteTopics(ctx context.Context, op operation, topics []TopicDeletion) (map[string]error, error) {
 	req := kmsg.NewPtrDeleteTopicsRequest()
 	req.TimeoutMillis = c.requestMillis()
-	// The list before protocol version 6 and the one since.
-	req.TopicNames = names
-	req.Topics = make([]kmsg.DeleteTopicsRequestTopic, len(names))
-	for i := range names {
+	req.Topics = make([]kmsg.DeleteTopicsRequestTopic, len(topics))
+	names := make(map[[16]byte]string, len(topics))
+	for i := range topics {
+		t := &topics[i]
+		// Protocol versions before 6 know names only.
+		req.TopicNames = append(req.TopicNames, t.Name)
 		req.Topics[i] = kmsg.NewDeleteTopicsRequestTopic()
-		req.Topics[i].Topic = &names[i]
+		id, ok := parseTopicID(t.ID)
+		if !ok {
+			req.Topics[i].Topic = &t.Name
+			continue
+		}
+		req.Topics[i].TopicID, names[id] = id, t.Name
 	}
 	resp, err := req.RequestWith(ctx, sender{c: c, to: c.kgo})
 	if err != nil {
@@ -96,10 +107,16 @@ func (c *Client) deleteTopics(ctx context.Context, op operation, names []string)
 	out := make(map[string]error, len(resp.Topics))
 	for i := range resp.Topics {
 		t := &resp.Topics[i]
-		if t.Topic == nil {
+		// Kafka leaves the name out where it does not know the ID.
+		name, asked := names[t.TopicID]
+		switch {
+		case asked:
+		case t.Topic != nil:
+			name = *t.Topic
+		default:
 			continue
 		}
-		out[*t.Topic] = op.topicError(*t.Topic, answer{code: t.ErrorCode, message: t.ErrorMessage, throttleMillis: resp.ThrottleMillis})
+		out[name] = op.topicError(name, answer{code: t.ErrorCode, message: t.ErrorMessage, throttleMillis: resp.ThrottleMillis})
 	}
 	return out, nil
 }

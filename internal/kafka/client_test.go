@@ -84,7 +84,7 @@ var calls = map[string]func(context.Context, *kafka.Client) error{
 		return err
 	},
 	"DeleteTopics": func(ctx context.Context, c *kafka.Client) error {
-		_, err := c.DeleteTopics(ctx, []string{"t"})
+		_, err := c.DeleteTopics(ctx, []kafka.TopicDeletion{{Name: "t"}})
 		return err
 	},
 }

@@ -22,7 +22,7 @@ func (c *Client) DescribeTopics(ctx context.Context, names []string) (map[string
 		},
 		failure: func(err error) TopicDescription { return TopicDescription{Err: err} },
 		problem: func(d TopicDescription) error { return d.Err },
-	}.run(ctx, c, distinct(names))
+	}.run(ctx, c, distinct(names, itself[string]))
 }
 
 func (c *Client) metadata(ctx context.Context, op operation, names []string) (map[string]TopicDescription, error) {
@@ -84,6 +84,16 @@ func topicID(id [16]byte) string {
 	return base64.RawURLEncoding.EncodeToString(id[:])
 }
 
+// parseTopicID reads what topicID wrote; false for anything else.
+func parseTopicID(s string) (id [16]byte, ok bool) {
+	raw, err := base64.RawURLEncoding.DecodeString(s)
+	if err != nil || len(raw) != len(id) {
+		return id, false
+	}
+	copy(id[:], raw)
+	return id, id != [16]byte{}
+}
+
 // DescribeTopicConfigs reads the configuration of the topics with one
 // DescribeConfigs request, without synonyms and documentation.
 func (c *Client) DescribeTopicConfigs(ctx context.Context, names []string) (map[string]TopicConfig, error) {
@@ -96,7 +106,7 @@ func (c *Client) DescribeTopicConfigs(ctx context.Context, names []string) (map[
 		},
 		failure: func(err error) TopicConfig { return TopicConfig{Err: err} },
 		problem: func(t TopicConfig) error { return t.Err },
-	}.run(ctx, c, distinct(names))
+	}.run(ctx, c, distinct(names, itself[string]))
 }
 
 func (c *Client) describeConfigs(ctx context.Context, op operation, names []string) (map[string]TopicConfig, error) {

@@ -15,6 +15,9 @@ import (
 var (
 	// ErrUnknownTopic is UNKNOWN_TOPIC_OR_PARTITION: the topic does not exist.
 	ErrUnknownTopic = errors.New("the topic does not exist")
+	// ErrUnknownTopicID is UNKNOWN_TOPIC_ID: no topic has this ID; one of the same
+	// name may exist.
+	ErrUnknownTopicID = errors.New("no topic has this ID")
 	// ErrTopicExists is TOPIC_ALREADY_EXISTS.
 	ErrTopicExists = errors.New("the topic exists already")
 	// ErrTopicDeletionDisabled is TOPIC_DELETION_DISABLED: the brokers run
@@ -69,6 +72,7 @@ type class struct {
 
 var classes = map[int16]class{
 	kerr.UnknownTopicOrPartition.Code:    {is: ErrUnknownTopic},
+	kerr.UnknownTopicID.Code:             {is: ErrUnknownTopicID},
 	kerr.TopicAlreadyExists.Code:         {is: ErrTopicExists},
 	kerr.TopicDeletionDisabled.Code:      {is: ErrTopicDeletionDisabled},
 	kerr.TopicAuthorizationFailed.Code:   {is: ErrAuthorization},

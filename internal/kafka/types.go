@@ -82,6 +82,14 @@ type CreatedTopic struct {
 	Err error
 }
 
+// TopicDeletion is a topic to be deleted.
+type TopicDeletion struct {
+	Name string
+	// ID of the topic that is meant, where that is known: one of the same name
+	// that somebody created since is not deleted.
+	ID string
+}
+
 // PartitionGrowth raises the number of partitions of a topic.
 type PartitionGrowth struct {
 	Name string

@@ -62,7 +62,13 @@ func ParseCordon(text string) (IDs, error) {
 	return parseSpans(trimmed)
 }
 
+// maxSpans bounds the work that a list can cause; nobody needs as many.
+const maxSpans = 1000
+
 func parseSpans(text string) (IDs, error) {
+	if n := strings.Count(text, ",") + 1; n > maxSpans {
+		return IDs{}, fmt.Errorf("%w: it has %d items, more than %d; use ranges", ErrIDs, n, maxSpans)
+	}
 	var ids IDs
 	for item := range strings.SplitSeq(text, ",") {
 		item = strings.TrimSpace(item)

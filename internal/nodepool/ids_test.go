@@ -46,6 +46,7 @@ func TestParseIDs(t *testing.T) {
 		"a list in a list":     {text: "[[1]]", bad: `"[1]"`},
 		"too large":            {text: "[2147483648]", bad: "largest node ID"},
 		"far too large":        {text: "[0-99999999999999999999]", bad: "largest node ID"},
+		"very many items":      {text: "[" + strings.Repeat("1,", 1000) + "1]", bad: "more than 1000"},
 		"a very long bad item": {text: "[" + strings.Repeat("x", 1000) + "]", bad: "…"},
 	} {
 		t.Run(name, func(t *testing.T) {

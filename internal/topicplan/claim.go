@@ -41,9 +41,11 @@ func Paused(t *kafkav1.KafkaTopic) bool {
 	return strings.EqualFold(t.Annotations[kafkav1.AnnotationPauseReconciliation], "true")
 }
 
-// Retained tells whether the topic outlives its resource.
+// Retained tells whether the topic outlives its resource. A policy that is not
+// understood was written by somebody who wanted something else than the default.
 func Retained(t *kafkav1.KafkaTopic) bool {
-	return t.Annotations[kafkav1.AnnotationDeletionPolicy] == kafkav1.DeletionPolicyRetain
+	policy := strings.TrimSpace(t.Annotations[kafkav1.AnnotationDeletionPolicy])
+	return policy != "" && !strings.EqualFold(policy, kafkav1.DeletionPolicyDelete)
 }
 
 // ReadyNow tells whether the status says Ready for the present generation.

@@ -77,24 +77,27 @@ func Decide(w Wanted, seen *Seen, m Memory, now time.Time) Plan {
 	if why := staleness(seen, m, now); why != "" {
 		return Plan{Stale: why, Writes: m.Writes}
 	}
+	if seen == nil && w.Internal {
+		return Plan{Problems: []Problem{internalAbsent()}}
+	}
 	if seen == nil {
 		return Plan{Create: true, Warnings: throttleWarnings(w)}
 	}
-	var p Plan
-	decideConfig(&p, w, seen, m, now)
-	if p.Stale != "" {
-		return Plan{Stale: p.Stale, Writes: m.Writes}
+	if why := m.Writes.unshown(seen, now); why != "" {
+		return Plan{Stale: why, Writes: m.Writes}
 	}
+	var p Plan
+	decideConfig(&p, w, seen, m)
 	p.Warnings = append(p.Warnings, throttleWarnings(w)...)
 	decidePartitions(&p, w, seen, m)
 	decideReplicas(&p, w, seen)
 	return p
 }
 
-func decideConfig(p *Plan, w Wanted, seen *Seen, m Memory, now time.Time) {
+func decideConfig(p *Plan, w Wanted, seen *Seen, m Memory) {
 	names := slices.Collect(maps.Keys(w.Config))
 	for name, o := range seen.Options {
-		if _, ok := w.Config[name]; !ok && o.Dynamic && !moverOwned(name) {
+		if _, ok := w.Config[name]; !ok && o.Dynamic && !moverOwned(name) && !w.Internal {
 			names = append(names, name)
 		}
 	}
@@ -105,23 +108,19 @@ func decideConfig(p *Plan, w Wanted, seen *Seen, m Memory, now time.Time) {
 		if set && shown && have.Type.Same(value, have.Value) {
 			continue
 		}
-		decideOption(p, ConfigOp{Name: name, Value: value, Delete: !set}, have.Value, m.Writes[name], now)
+		decideOption(p, ConfigOp{Name: name, Value: value, Delete: !set}, have.Value, m.Writes[name])
 	}
 }
 
 // decideOption plans the write of an option that differs, unless the same write
 // was done before and Kafka still shows what it showed right after it. Writing
 // it again would never end.
-func decideOption(p *Plan, op ConfigOp, have string, w Write, now time.Time) {
+func decideOption(p *Plan, op ConfigOp, have string, w Write) {
 	if !w.same(op) {
 		p.Ops = append(p.Ops, op)
 		return
 	}
 	if !w.Checked {
-		if now.Sub(w.At) < SettleTime {
-			p.Stale = fmt.Sprintf("option %s was written a moment ago", op.Name)
-			return
-		}
 		w.Checked, w.Left = true, have
 	}
 	if w.Left != have {
@@ -168,6 +167,8 @@ func decidePartitions(p *Plan, w Wanted, seen *Seen, m Memory) {
 		p.Problems = append(p.Problems, Problem{kafkav1.ReasonNotSupported, fmt.Sprintf(
 			"spec.partitions: Kafka cannot take partitions away, and the topic has %d. Set it to %d or more, not %d",
 			seen.Partitions, seen.Partitions, w.Partitions)})
+	case w.Internal:
+		p.Problems = append(p.Problems, internalGrowth(seen.Partitions, w.Partitions))
 	case m.GrowthRefused == seen.Partitions && m.GrowthError != "":
 		p.Problems = append(p.Problems, Problem{kafkav1.ReasonKafkaError, m.GrowthError})
 	default:

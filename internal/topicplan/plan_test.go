@@ -91,6 +91,26 @@ func TestDecide(t *testing.T) {
 				Writes: Writes{"retention.ms": {Value: "1", At: now.Add(-time.Second)}},
 			},
 		},
+		"nor may it where it is not wanted any longer": {
+			wanted: wants(nil), seen: seenWith(nil),
+			memory: Memory{Writes: Writes{"retention.ms": {Value: "1", At: now.Add(-BeliefTime + 1)}}},
+			want: Plan{
+				Stale:  "option retention.ms was written a moment ago",
+				Writes: Writes{"retention.ms": {Value: "1", At: now.Add(-BeliefTime + 1)}},
+			},
+		},
+		"nor a removal of what is wanted again": {
+			wanted: wants(map[string]string{"retention.ms": "2"}), seen: seenWith(map[string]Option{"retention.ms": long("2", true)}),
+			memory: Memory{Writes: Writes{"retention.ms": {Delete: true, At: now}}},
+			want: Plan{
+				Stale:  "option retention.ms was written a moment ago",
+				Writes: Writes{"retention.ms": {Delete: true, At: now}},
+			},
+		},
+		"a removal that shows is done": {
+			wanted: wants(nil), seen: seenWith(map[string]Option{"retention.ms": long("2", false)}),
+			memory: Memory{Writes: Writes{"retention.ms": {Delete: true, At: now}}},
+		},
 		"an option that Kafka made something else of is warned of": {
 			wanted: wants(map[string]string{"retention.ms": "1"}), seen: seenWith(map[string]Option{"retention.ms": long("2", true)}),
 			memory:       Memory{Writes: Writes{"retention.ms": {Value: "1", At: now.Add(-time.Minute)}}},
@@ -108,6 +128,9 @@ func TestDecide(t *testing.T) {
 			want:         Plan{Writes: Writes{"retention.ms": {Delete: true, At: now.Add(-time.Minute), Checked: true, Left: "2"}}},
 			wantWarnings: []string{"retention.ms"},
 		},
+		"an old write that is not wanted any longer is forgotten": {
+			wanted: wants(nil), seen: seenWith(nil), memory: Memory{Writes: Writes{"retention.ms": {Value: "1", At: now.Add(-BeliefTime)}}},
+		},
 		"a write that shows is forgotten": {
 			wanted: wants(map[string]string{"retention.ms": "1"}), seen: seenWith(map[string]Option{"retention.ms": long("1", true)}),
 			memory: Memory{Writes: Writes{"retention.ms": {Value: "1", At: now}}},
@@ -124,11 +147,23 @@ func TestDecide(t *testing.T) {
 			want: Plan{Stale: "the topic has 5 partitions but 3 are shown"},
 		},
 		"a deleted topic that is still shown is not believed": {
-			wanted: wants(nil), seen: seenWith(nil), memory: Memory{At: now, Deleted: true, DeletedID: "id"},
+			wanted: wants(nil), seen: seenWith(nil), memory: Memory{At: now, Deleted: true, ID: "id"},
 			want: Plan{Stale: "the topic was deleted but is still shown"},
 		},
+		"a created topic is not mistaken for the one before it": {
+			wanted: wants(nil), seen: seenWith(nil), memory: Memory{At: now, ID: "new", Partitions: 3},
+			want: Plan{Stale: "the topic is shown as it was before it was created"},
+		},
+		"a topic of Kafka's own is not created": {
+			wanted: Wanted{Partitions: 3, Replicas: BrokerDefault, Internal: true}, wantProblems: []string{"Kafka creates it"},
+		},
+		"a topic of Kafka's own is not grown, and keeps what Kafka set": {
+			wanted:       Wanted{Partitions: 5, Replicas: BrokerDefault, Internal: true},
+			seen:         seenWith(map[string]Option{"cleanup.policy": {Value: "compact", Type: configdef.List, Dynamic: true}}),
+			wantProblems: []string{"Kafka's own"},
+		},
 		"another topic of a deleted one's name is believed": {
-			wanted: wants(nil), seen: seenWith(nil), memory: Memory{At: now, Deleted: true, DeletedID: "old"},
+			wanted: wants(nil), seen: seenWith(nil), memory: Memory{At: now, Deleted: true, ID: "old"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -166,8 +201,16 @@ func TestStatusesKeepTimesUntilSomethingChanges(t *testing.T) {
 		t.Errorf("an unchanged status differs: %s", diff)
 	}
 	broken := ReadyStatus(kt, Observed{}, []Problem{{"KafkaError", "first"}, {"NotSupported", "second"}}, warning, now.Add(time.Hour))
-	if SameStatus(kt.Status, broken) {
+	if SameStatus(kt.Status, broken, Kept{}) {
 		t.Error("a new problem went unseen")
+	}
+	more := kt.Status
+	more.Partitions, more.Replicas = 2, 2
+	if !SameStatus(kt.Status, more, Kept{}) {
+		t.Error("fields that are not kept were compared")
+	}
+	if SameStatus(kt.Status, more, Kept{Partitions: true}) || SameStatus(kt.Status, more, Kept{Replicas: true}) {
+		t.Error("fields that are kept were not compared")
 	}
 	main := broken.Conditions[0]
 	if main.Reason != "KafkaError" || main.Message != "first; second" || main.LastTransitionTime != "2026-03-01T13:00:00Z" {

@@ -62,10 +62,21 @@ func PausedStatus(t *kafkav1.KafkaTopic, now time.Time) kafkav1.KafkaTopicStatus
 	return next
 }
 
-// SameStatus tells whether two statuses differ in nothing but times.
-func SameStatus(a, b kafkav1.KafkaTopicStatus) bool {
+// Kept tells which of the status fields beyond Strimzi's the API server keeps:
+// it drops what the schema of the installed CRD does not name. A field that is
+// not kept is neither written nor compared, and so is one of which that is not
+// known yet.
+type Kept struct {
+	Partitions bool
+	Replicas   bool
+}
+
+// SameStatus tells whether two statuses differ in nothing but times and what is
+// not kept.
+func SameStatus(a, b kafkav1.KafkaTopicStatus, kept Kept) bool {
 	if a.ObservedGeneration != b.ObservedGeneration || a.TopicName != b.TopicName || a.TopicID != b.TopicID ||
-		a.Partitions != b.Partitions || a.Replicas != b.Replicas || len(a.Conditions) != len(b.Conditions) {
+		kept.Partitions && a.Partitions != b.Partitions || kept.Replicas && a.Replicas != b.Replicas ||
+		len(a.Conditions) != len(b.Conditions) {
 		return false
 	}
 	for i := range a.Conditions {

@@ -1,9 +1,11 @@
 package topicplan
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
@@ -52,6 +54,8 @@ type Verdict struct {
 	Action Action
 	// Reason is for the log.
 	Reason string
+	// Keeps tells that a Release keeps a topic that its owner may think deleted.
+	Keeps bool
 	// Problem of a Refuse.
 	Problem Problem
 }
@@ -94,11 +98,47 @@ func judgeDeletion(s Subject) (Verdict, bool) {
 		return Verdict{Action: Release, Reason: "it is deleted and unmanaged"}, true
 	case Retained(s.Topic):
 		return Verdict{Action: Release, Reason: "it is deleted and its topic is retained"}, true
+	case !everManaged(s):
+		return Verdict{Action: Release, Reason: "it is deleted and never managed its topic"}, true
+	case Internal(ClaimedName(s.Topic)):
+		return Verdict{Action: Release, Reason: "it is deleted and its topic is Kafka's own", Keeps: true}, true
 	case claimed && manager.Resource != keyOf(s.Topic):
 		return Verdict{Action: Release, Reason: fmt.Sprintf("it is deleted and its topic is managed by %s", manager.Resource)}, true
 	default:
 		return Verdict{Action: Delete, Reason: "it is deleted"}, true
 	}
+}
+
+// everManaged tells whether the topic may be there for the sake of this resource.
+// A finalizer proves nothing where somebody else put it on, as a manifest does
+// that was taken from a cluster: the topic of that name may be older than the
+// resource. Without a status, our own finalizer and this process's own work are
+// the only signs, since the status is written last.
+func everManaged(s Subject) bool {
+	return s.Topic.Status.TopicName != "" || ownsFinalizer(s.Topic) ||
+		slices.ContainsFunc(s.Claims, func(c Claim) bool { return c.Recorded && c.Resource == keyOf(s.Topic) })
+}
+
+// ownsFinalizer tells whether our finalizer was put on by Sluice.
+func ownsFinalizer(t *kafkav1.KafkaTopic) bool {
+	return slices.ContainsFunc(t.ManagedFields, func(e metav1.ManagedFieldsEntry) bool {
+		if e.Manager != kafkav1.FieldManager || e.FieldsV1 == nil {
+			return false
+		}
+		// A value of a set has a key of its own, a list that is owned as one has
+		// none (FieldsV1 in Kubernetes' apimachinery).
+		var fields struct {
+			Metadata struct {
+				Finalizers map[string]json.RawMessage `json:"f:finalizers"`
+			} `json:"f:metadata"`
+		}
+		if err := json.Unmarshal(e.FieldsV1.GetRawBytes(), &fields); err != nil {
+			return false
+		}
+		finalizers := fields.Metadata.Finalizers
+		_, owned := finalizers[`v:"`+kafkav1.FinalizerTopic+`"`]
+		return owned || finalizers != nil && len(finalizers) == 0
+	})
 }
 
 func judgeUnmanaged(s Subject) (Verdict, bool) {

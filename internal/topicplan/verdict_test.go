@@ -56,6 +56,16 @@ func TestJudge(t *testing.T) {
 		return func(kt *kafkav1.KafkaTopic) { kt.Annotations = map[string]string{name: value} }
 	}
 	unmanaged, paused := annotated(kafkav1.AnnotationManaged, "false"), annotated(kafkav1.AnnotationPauseReconciliation, "true")
+	managing := func(kt *kafkav1.KafkaTopic) { kt.Status.TopicName = "a" }
+	finalizedBy := func(manager string) func(*kafkav1.KafkaTopic) {
+		return func(kt *kafkav1.KafkaTopic) {
+			finalized(kt)
+			kt.ManagedFields = []metav1.ManagedFieldsEntry{
+				{Manager: manager, FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{"f:finalizers":{".":{},"v:\"strimzi.io/topic-operator\"":{}}}}`)},
+				{Manager: "sluice", FieldsV1: metav1.NewFieldsV1(`{"f:status":{}}`)},
+			}
+		}
+	}
 	renamed := func(kt *kafkav1.KafkaTopic) { kt.Status.TopicName = "before" }
 	mine, others := []Claim{claim("a")}, []Claim{claim("a", func(c *Claim) { c.Created = now.Add(time.Hour) }), claim("b")}
 	for name, test := range map[string]struct {
@@ -67,8 +77,12 @@ func TestJudge(t *testing.T) {
 	}{
 		"one that manages its topic is reconciled":        {claims: mine, want: Reconcile},
 		"one that is not selected is released":            {unselected: true, want: Release},
-		"one that is deleted deletes its topic":           {edits: []func(*kafkav1.KafkaTopic){deleted, finalized}, claims: mine, want: Delete},
-		"one that is deleted though paused deletes it":    {edits: []func(*kafkav1.KafkaTopic){paused, deleted, finalized}, claims: mine, want: Delete},
+		"one that is deleted deletes its topic":           {edits: []func(*kafkav1.KafkaTopic){managing, deleted, finalized}, claims: mine, want: Delete},
+		"one that is deleted though paused deletes it":    {edits: []func(*kafkav1.KafkaTopic){managing, paused, deleted, finalized}, claims: mine, want: Delete},
+		"one whose finalizer is ours deletes its topic":   {edits: []func(*kafkav1.KafkaTopic){deleted, finalizedBy("sluice")}, claims: mine, want: Delete},
+		"one that was seen to manage deletes its topic":   {edits: []func(*kafkav1.KafkaTopic){deleted, finalizedBy("kubectl")}, claims: []Claim{claim("a", func(c *Claim) { c.Recorded = true })}, want: Delete},
+		"one that never managed its topic is released":    {edits: []func(*kafkav1.KafkaTopic){deleted, finalizedBy("kubectl")}, claims: mine, want: Release},
+		"nor does that another did help it":               {edits: []func(*kafkav1.KafkaTopic){deleted, finalizedBy("kubectl")}, claims: []Claim{claim("a"), claim("b", func(c *Claim) { c.Recorded, c.Deleting, c.Created = true, true, now.Add(time.Hour) })}, want: Release},
 		"one that is deleted though renamed deletes it":   {edits: []func(*kafkav1.KafkaTopic){renamed, deleted, finalized}, claims: mine, want: Delete},
 		"one that another manages is only released":       {edits: []func(*kafkav1.KafkaTopic){deleted, finalized}, claims: others, want: Release},
 		"one that is deleted and unmanaged is released":   {edits: []func(*kafkav1.KafkaTopic){unmanaged, deleted, finalized}, want: Release},

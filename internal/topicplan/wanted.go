@@ -21,6 +21,8 @@ type Wanted struct {
 	Partitions int32
 	// Replicas of each partition, or BrokerDefault.
 	Replicas int16
+	// Internal tells that the topic is Kafka's own.
+	Internal bool
 	// Config as Kafka takes it.
 	Config map[string]string
 }

@@ -6,6 +6,24 @@ var topicKind = []string{apiv1.KindKafkaTopic}
 
 var aboutTopic = []About{
 	{
+		Rule: "topic-annotation-value", Kinds: topicKind, Severity: Warn,
+		Summary: "An annotation that takes one of two values has another one, which counts as the default.",
+		Example: `
+kind: KafkaTopic
+metadata:
+  name: orders
+  annotations:
+    strimzi.io/managed: "no"
+`,
+		Mended: `
+kind: KafkaTopic
+metadata:
+  name: orders
+  annotations:
+    strimzi.io/managed: "false"
+`,
+	},
+	{
 		Rule: "topic-replicas-without-engine", Kinds: topicKind, Severity: Warn,
 		Summary: "Without Cruise Control nobody moves the replicas that a new replication factor asks for.",
 		Beside: `

@@ -93,7 +93,7 @@ func FuzzKafka(f *testing.F) {
 	fuzz(f, func(obj, old, other *apiv1.Kafka) validation.Result {
 		beside := validation.KafkaFacts{Pools: []apiv1.KafkaNodePool{{
 			ObjectMeta: other.ObjectMeta, Spec: apiv1.KafkaNodePoolSpec{Template: other.Spec.Kafka.Template},
-		}}}
+		}}, AllPools: true, Seen: seen(3, 0, 1)}
 		return validation.Kafka(obj, old, beside, validation.Options{StrictConfig: true})
 	})
 }
@@ -103,7 +103,17 @@ func FuzzKafkaNodePool(f *testing.F) {
 	fuzz(f, func(obj, old, other *apiv1.KafkaNodePool) validation.Result {
 		kafka := &apiv1.Kafka{ObjectMeta: other.ObjectMeta}
 		kafka.Spec.Kafka.Template = other.Spec.Template
-		return validation.KafkaNodePool(obj, old, validation.PoolFacts{Kafka: kafka}, validation.Options{})
+		kafka.Status.ClusterID = "abc"
+		known := validation.PoolFacts{Kafka: kafka, Pools: []apiv1.KafkaNodePool{*other}, AllPools: true, Seen: seen(3, 0, 1)}
+		validation.KafkaNodePoolDeletion(obj, known)
+		return validation.KafkaNodePool(obj, old, known, validation.Options{})
+	})
+}
+
+func FuzzKafkaRebalance(f *testing.F) {
+	seed(f, apiv1.KindKafkaRebalance)
+	fuzz(f, func(obj, old, _ *apiv1.KafkaRebalance) validation.Result {
+		return validation.KafkaRebalance(obj, old, validation.RebalanceFacts{Seen: seen(3, 0, 1)}, validation.Options{})
 	})
 }
 

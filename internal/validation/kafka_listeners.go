@@ -53,7 +53,7 @@ func kafkaListenerDuplicate(in kafkaInput) []Finding {
 		}
 		if first, dup := ports[l.Port]; dup && l.Port != 0 {
 			found = append(found, Finding{
-				Severity: Refuse, Path: path.Child("port"), Element: l.Name, Value: strconv.FormatInt(l.Port, 10),
+				Severity: Refuse, Path: path.Child("port"), Value: strconv.FormatInt(l.Port, 10),
 				Message: fmt.Sprintf("%s has this port too: give each listener its own", listenersPath().Index(first)),
 			})
 		} else if !dup {

@@ -85,7 +85,8 @@ func podsMountPathDuplicate(p pods) []Finding {
 				first[clean] = i
 			default:
 				found = append(found, Finding{
-					Severity: Refuse, Path: c.path.Index(i).Child("mountPath"), Element: c.name + "/" + m.Name, Value: m.MountPath,
+					// Which of the two comes second is no part of the fault.
+					Severity: Refuse, Path: c.path.Index(i).Child("mountPath"), Element: c.name, Value: clean,
 					Message: fmt.Sprintf("volumeMounts[%d] of this container is mounted there already: choose another path", j),
 				})
 			}

@@ -257,8 +257,9 @@ func itemsCollide(base *field.Path, volume string, items []corev1.KeyToPath, nod
 			}
 			reported[i] = true
 			found = append(found, Finding{
-				Severity: Refuse, Path: base.Index(i).Child("path"), Element: volume, Value: item.Path,
-				Message: fmt.Sprintf("for node %d it is the same file as items[%d], %s: give each item a path of its own", n.ID, j, shown(file)),
+				// Which of the two comes second is no part of the fault.
+				Severity: Refuse, Path: base.Index(i).Child("path"), Element: volume, Value: file,
+				Message: fmt.Sprintf("for node %d it is the same file as items[%d]: give each item a path of its own", n.ID, j),
 			})
 		}
 	}

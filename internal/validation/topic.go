@@ -34,6 +34,7 @@ type topicInput struct {
 
 var topicRules = []rule[topicInput]{
 	{"topic-cluster-label-missing", topicClusterLabel},
+	{"topic-annotation-value", topicAnnotationValue},
 	{"topic-name-illegal", topicNameLegal},
 	{"topic-renamed", topicRenamed},
 	{"topic-name-internal", topicNameInternal},
@@ -65,7 +66,7 @@ func KafkaTopic(topic, old *apiv1.KafkaTopic, facts TopicFacts, opts Options) Re
 
 // TopicManaged tells whether a topic is kept in step with Kafka.
 func TopicManaged(t *apiv1.KafkaTopic) bool {
-	return t.Annotations[apiv1.AnnotationManaged] != "false"
+	return !strings.EqualFold(t.Annotations[apiv1.AnnotationManaged], "false")
 }
 
 // EffectiveName is the name in Kafka that a resource asks for.

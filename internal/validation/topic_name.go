@@ -125,6 +125,8 @@ func firstClaimant(in topicInput, others []apiv1.KafkaTopic, matches func(claim 
 		o := &others[i]
 		switch {
 		case o.Namespace == in.topic.Namespace && o.Name == in.topic.Name,
+			// The old object may have belonged to another Kafka than the facts do.
+			o.Labels[apiv1.LabelCluster] != in.topic.Labels[apiv1.LabelCluster],
 			o.DeletionTimestamp != nil, !TopicManaged(o), !matches(ClaimedName(o)):
 			continue
 		}

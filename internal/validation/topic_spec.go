@@ -12,10 +12,18 @@ import (
 
 const minInsyncReplicas = "min.insync.replicas"
 
+// topicPartitionsRange: the number is an INT32 in Kafka's CreateTopics request
+// (clients/src/main/resources/common/message/CreateTopicsRequest.json).
 func topicPartitionsRange(in topicInput) []Finding {
 	p := in.topic.Spec.Partitions
-	if p == nil || *p >= 1 {
+	if p == nil || *p >= 1 && *p <= math.MaxInt32 {
 		return nil
+	}
+	if *p > math.MaxInt32 {
+		return []Finding{{
+			Severity: Refuse, Path: field.NewPath("spec", "partitions"), Value: strconv.FormatInt(*p, 10),
+			Message: fmt.Sprintf("Kafka counts partitions to %d: write what the topic needs, usually fewer than a hundred", math.MaxInt32),
+		}}
 	}
 	return []Finding{{
 		Severity: Refuse, Path: field.NewPath("spec", "partitions"), Value: strconv.FormatInt(*p, 10),

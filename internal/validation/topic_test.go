@@ -16,6 +16,14 @@ func TestKafkaTopic(t *testing.T) {
 	deleting := func(t *apiv1.KafkaTopic) { t.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)} }
 	noLabel := func(t *apiv1.KafkaTopic) { t.Labels = nil }
 	otherCluster := func(t *apiv1.KafkaTopic) { t.Labels = map[string]string{apiv1.LabelCluster: "other"} }
+	annotated := func(name, value string) mod[apiv1.KafkaTopic] {
+		return func(t *apiv1.KafkaTopic) {
+			if t.Annotations == nil {
+				t.Annotations = map[string]string{}
+			}
+			t.Annotations[name] = value
+		}
+	}
 	for name, tc := range map[string]struct {
 		topic, old *apiv1.KafkaTopic
 		others     []*apiv1.KafkaTopic
@@ -85,6 +93,24 @@ func TestKafkaTopic(t *testing.T) {
 			others: []*apiv1.KafkaTopic{topic(resourceName("kafka", "x"), topicName("orders"))},
 			want:   []string{"refuse topic-duplicate metadata.name"},
 		},
+		"moving to a cluster where another has the name is refused": {
+			old: topic(), topic: topic(otherCluster),
+			others: []*apiv1.KafkaTopic{topic(resourceName("kafka", "x"), topicName("orders"), otherCluster)},
+			want:   []string{"refuse topic-duplicate metadata.name"},
+		},
+		"false is false in capitals too": {
+			topic: topic(partitions(0), managed("False")), want: []string{"warn topic-partitions-range spec.partitions"},
+		},
+		"managed is true or false": {
+			topic: topic(managed("no")), want: []string{"warn topic-annotation-value metadata.annotations[strimzi.io/managed]"},
+		},
+		"a deletion policy is retain or delete": {
+			topic: topic(annotated("sluice.dev/deletion-policy", "keep")),
+			want:  []string{"warn topic-annotation-value metadata.annotations[sluice.dev/deletion-policy]"},
+		},
+		"annotations with their values get no word": {
+			topic: topic(annotated("sluice.dev/deletion-policy", "Retain"), annotated("strimzi.io/managed", "true"), annotated("strimzi.io/pause-reconciliation", "True")),
+		},
 		"metrics cannot tell a dot from an underscore": {
 			topic: topic(topicName("a_b")), others: []*apiv1.KafkaTopic{topic(resourceName("kafka", "x"), topicName("a.b"))},
 			want: []string{"refuse topic-metric-collision spec.topicName"},
@@ -99,6 +125,9 @@ func TestKafkaTopic(t *testing.T) {
 		},
 		"no partitions are refused":       {topic: topic(partitions(0)), want: []string{"refuse topic-partitions-range spec.partitions"}},
 		"negative partitions are refused": {topic: topic(partitions(-1)), want: []string{"refuse topic-partitions-range spec.partitions"}},
+		"more partitions than Kafka counts are refused": {
+			topic: topic(partitions(1 << 31)), want: []string{"refuse topic-partitions-range spec.partitions"},
+		},
 		"fewer than Kafka has are refused": {
 			old: topic(partitions(6), created("orders", 6)), topic: topic(partitions(5), created("orders", 6)),
 			want: []string{"refuse topic-partitions-shrink spec.partitions"},

@@ -47,7 +47,9 @@ func run(ctx context.Context) (err error) {
 		d.start, d.refusals, d.acceptances, d.pods, d.createTopics, d.changeTopics, d.quiet, d.keep,
 	} {
 		if err := chapter(ctx); err != nil {
-			d.showLog()
+			if ctx.Err() == nil {
+				d.showLog()
+			}
 			return err
 		}
 	}
@@ -108,8 +110,16 @@ func (d *demo) start(ctx context.Context) error {
 }
 
 func (d *demo) startKafka(ctx context.Context) error {
-	if missing := kafka.Available(); missing != nil {
-		d.say("No real Kafka here (%v): using the embedded one.", missing)
+	missing := kafka.Available()
+	switch {
+	case os.Getenv("DEMO_KAFKA") == "embedded":
+		missing = errors.New("DEMO_KAFKA=embedded asks for the embedded one")
+	case missing != nil && os.Getenv("CI") == "true":
+		return missing
+	}
+	if missing != nil {
+		d.say("Not a real Kafka:")
+		d.answer(missing.Error())
 		embedded, err := kafka.StartEmbedded(1)
 		if err != nil {
 			return err

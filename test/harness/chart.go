@@ -26,24 +26,34 @@ import (
 // Namespace is where the chart is installed.
 const Namespace = "sluice"
 
-// RenderChart renders charts/sluice with the given values, by Helm itself.
-func RenderChart(ctx context.Context, out io.Writer, values map[string]any) ([]*unstructured.Unstructured, error) {
+// Helm returns the paths of the pinned Helm, built where it is missing, and of
+// the chart.
+func Helm(ctx context.Context, out io.Writer) (helm, chart string, err error) {
 	root, err := Root()
 	if err != nil {
-		return nil, err
+		return "", "", err
 	}
-	helm := os.Getenv("SLUICE_HELM")
+	helm = os.Getenv("SLUICE_HELM")
 	if info, err := os.Stat(helm); err != nil || info.IsDir() {
 		helm, err = makePath(ctx, root, "helm-path", out)
 		if err != nil {
-			return nil, err
+			return "", "", err
 		}
+	}
+	return helm, filepath.Join(root, "charts", "sluice"), nil
+}
+
+// RenderChart renders charts/sluice with the given values, by Helm itself.
+func RenderChart(ctx context.Context, out io.Writer, values map[string]any) ([]*unstructured.Unstructured, error) {
+	helm, chart, err := Helm(ctx, out)
+	if err != nil {
+		return nil, err
 	}
 	raw, err := yaml.Marshal(values)
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, helm, "template", "sluice", filepath.Join(root, "charts/sluice"),
+	cmd := exec.CommandContext(ctx, helm, "template", "sluice", chart,
 		"--namespace", Namespace, "--values", "-")
 	cmd.Stdin = bytes.NewReader(raw)
 	var stdout, stderr bytes.Buffer

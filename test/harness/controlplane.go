@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	certmanagerv1 "github.com/cert-manager/cert-manager/pkg/apis/certmanager/v1"
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -40,10 +41,11 @@ type ControlPlane struct {
 	// Dir holds what belongs to this control plane: kubeconfigs and logs.
 	Dir string
 
-	env       *envtest.Environment
-	manager   *process
-	assets    string
-	ownsFiles bool
+	env         *envtest.Environment
+	manager     *process
+	certManager *process
+	assets      string
+	ownsFiles   bool
 }
 
 // ControlPlaneOptions of a control plane.
@@ -116,8 +118,10 @@ func StartControlPlane(ctx context.Context, opts ControlPlaneOptions) (_ *Contro
 
 // Stop stops everything that StartControlPlane started.
 func (cp *ControlPlane) Stop() error {
-	if cp.manager != nil {
-		cp.manager.stop(startTimeout)
+	for _, p := range []*process{cp.certManager, cp.manager} {
+		if p != nil {
+			p.stop(startTimeout)
+		}
 	}
 	err := cp.env.Stop()
 	if cp.ownsFiles {
@@ -129,7 +133,7 @@ func (cp *ControlPlane) Stop() error {
 // Scheme knows all kinds that Sluice and its tests use.
 func Scheme() *runtime.Scheme {
 	s := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, apiv1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, certmanagerv1.AddToScheme, apiv1.AddToScheme} {
 		if err := add(s); err != nil {
 			// Only a programming error in the types can get here.
 			panic(err)

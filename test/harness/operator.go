@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -21,6 +23,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // Installation is the chart installed in a control plane, with what is needed
@@ -31,6 +34,7 @@ type Installation struct {
 	WebhookPort int
 
 	binary     string
+	objects    []*unstructured.Unstructured
 	deployment *appsv1.Deployment
 	configMaps map[string]*corev1.ConfigMap
 	started    int
@@ -55,26 +59,49 @@ func (cp *ControlPlane) InstallChart(ctx context.Context, out io.Writer, values 
 	if err != nil {
 		return nil, err
 	}
-	all := map[string]any{}
-	for k, v := range values {
-		all[k] = v
-	}
-	all["webhook"] = map[string]any{"url": map[string]any{"host": net.JoinHostPort("127.0.0.1", strconv.Itoa(port))}}
-	objects, err := RenderChart(ctx, out, all)
-	if err != nil {
-		return nil, err
-	}
-	in := &Installation{ControlPlane: cp, WebhookPort: port, configMaps: map[string]*corev1.ConfigMap{}}
-	if err := in.remember(objects); err != nil {
-		return nil, err
-	}
-	if err := cp.Install(ctx, objects); err != nil {
+	in := &Installation{ControlPlane: cp, WebhookPort: port}
+	if err := in.Upgrade(ctx, out, values); err != nil {
 		return nil, err
 	}
 	if in.binary, err = Binary(ctx); err != nil {
 		return nil, err
 	}
 	return in, nil
+}
+
+// Upgrade installs the chart anew with other values, as `helm upgrade` would:
+// what it no longer renders goes last. Operators that run keep their arguments,
+// those that are started after it take the new ones.
+func (in *Installation) Upgrade(ctx context.Context, out io.Writer, values map[string]any) error {
+	all := maps.Clone(values)
+	if all == nil {
+		all = map[string]any{}
+	}
+	all["webhook"] = map[string]any{"url": map[string]any{"host": net.JoinHostPort("127.0.0.1", strconv.Itoa(in.WebhookPort))}}
+	objects, err := RenderChart(ctx, out, all)
+	if err != nil {
+		return err
+	}
+	old := in.objects
+	if err := in.remember(objects); err != nil {
+		return err
+	}
+	if err := in.Install(ctx, objects); err != nil {
+		return err
+	}
+	for _, o := range old {
+		if slices.ContainsFunc(objects, func(n *unstructured.Unstructured) bool { return sameObject(o, n) }) {
+			continue
+		}
+		if err := in.Client.Delete(ctx, o.DeepCopy()); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("deleting %s %s, which the chart no longer renders: %w", o.GetKind(), o.GetName(), err)
+		}
+	}
+	return nil
+}
+
+func sameObject(a, b *unstructured.Unstructured) bool {
+	return a.GroupVersionKind() == b.GroupVersionKind() && client.ObjectKeyFromObject(a) == client.ObjectKeyFromObject(b)
 }
 
 // Binary builds the product's binary and returns its path.
@@ -96,6 +123,7 @@ func Binary(ctx context.Context) (string, error) {
 // arguments, environment and files come from them, so that what is tested is
 // what the chart says.
 func (in *Installation) remember(objects []*unstructured.Unstructured) error {
+	in.objects, in.deployment, in.configMaps = objects, nil, map[string]*corev1.ConfigMap{}
 	for _, o := range objects {
 		switch o.GetKind() {
 		case "Deployment":
@@ -146,7 +174,6 @@ func (in *Installation) StartOperator(ctx context.Context, extra ...string) (*Op
 		"--kubeconfig="+kubeconfig,
 		"--webhook-port="+strconv.Itoa(in.WebhookPort),
 		"--webhook-bind-address=127.0.0.1",
-		"--webhook-cert-hosts=127.0.0.1",
 		"--metrics-bind-address=127.0.0.1:"+strconv.Itoa(metrics),
 		"--metrics-secure=false",
 		"--health-probe-bind-address=127.0.0.1:"+strconv.Itoa(health),

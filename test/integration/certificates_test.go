@@ -41,11 +41,13 @@ type replicas struct {
 // that is not there: neither readiness nor admission asks for it.
 func startReplicas(t *testing.T, values map[string]any) *replicas {
 	t.Helper()
-	cp := controlPlane(t, harness.ControlPlaneOptions{})
-	values["externalClusters"] = []any{map[string]any{
-		"name": "absent", "namespaces": []any{"default"}, "bootstrapServers": []any{"127.0.0.1:1"},
-	}}
-	in, err := cp.InstallChart(t.Context(), os.Stderr, values)
+	return runReplicas(t, controlPlane(t, harness.ControlPlaneOptions{}), values)
+}
+
+// runReplicas is startReplicas on a control plane that is there.
+func runReplicas(t *testing.T, cp *harness.ControlPlane, values map[string]any) *replicas {
+	t.Helper()
+	in, err := cp.InstallChart(t.Context(), os.Stderr, withAbsentKafka(values))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,15 +60,38 @@ func startReplicas(t *testing.T, values map[string]any) *replicas {
 		r.ports = append(r.ports, port)
 	}
 	balance(t, in.WebhookPort, r.ports)
-	for _, port := range r.ports {
-		op, err := in.StartOperator(t.Context(), fmt.Sprintf("--webhook-port=%d", port))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(op.Kill)
-		r.operators = append(r.operators, op)
+	for n := range r.ports {
+		r.operators = append(r.operators, r.start(t, n))
 	}
 	return r
+}
+
+func withAbsentKafka(values map[string]any) map[string]any {
+	values["externalClusters"] = []any{map[string]any{
+		"name": "absent", "namespaces": []any{"default"}, "bootstrapServers": []any{"127.0.0.1:1"},
+	}}
+	return values
+}
+
+// start runs the nth replica with the arguments of the chart as it is now.
+func (r *replicas) start(t *testing.T, n int) *harness.Operator {
+	t.Helper()
+	op, err := r.StartOperator(t.Context(), fmt.Sprintf("--webhook-port=%d", r.ports[n]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(op.Kill)
+	return op
+}
+
+// replace stops the nth replica and starts it with the arguments of the chart
+// as it is now.
+func (r *replicas) replace(t *testing.T, n int) {
+	t.Helper()
+	if err := r.operators[n].Stop(); err != nil {
+		t.Fatal(err)
+	}
+	r.operators[n] = r.start(t, n)
 }
 
 // balance forwards connections on a port of loopback to others in turn, as a
@@ -209,9 +234,45 @@ func (r *replicas) logs(t *testing.T) string {
 
 // load asks for admission until it is stopped, and keeps what went wrong.
 type load struct {
+	stop              func()
 	asked, handshakes atomic.Int64
 	mu                sync.Mutex
 	wrong             []string
+}
+
+// startLoad asks for admission through the API server and connects to each
+// replica, without a pause.
+func startLoad(t *testing.T, r *replicas) *load {
+	t.Helper()
+	l := &load{}
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	l.stop = func() { cancel(); running.Wait() }
+	t.Cleanup(l.stop)
+	for worker := range 2 {
+		running.Go(func() { l.admit(ctx, r.Client, worker) })
+	}
+	for _, port := range r.ports {
+		running.Go(func() { l.connect(ctx, r, port) })
+	}
+	return l
+}
+
+// end stops the load and fails the test for what went wrong under it.
+func (l *load) end(t *testing.T, r *replicas) {
+	t.Helper()
+	l.stop()
+	if l.asked.Load() < 100 || l.handshakes.Load() < 100 {
+		t.Errorf("only %d requests and %d connections were made: that shows nothing", l.asked.Load(), l.handshakes.Load())
+	}
+	if len(l.wrong) > 0 {
+		t.Errorf("of %d requests and %d connections some went wrong:\n%s\n%s",
+			l.asked.Load(), l.handshakes.Load(), strings.Join(l.wrong, "\n"), r.logs(t))
+	}
+	t.Logf("%d admission requests and %d new connections, none refused", l.asked.Load(), l.handshakes.Load())
+	if logs := r.logs(t); strings.Contains(logs, "forbidden") {
+		t.Errorf("the chart's roles lack something:\n%s", logs)
+	}
 }
 
 func (l *load) fail(format string, args ...any) {
@@ -270,17 +331,7 @@ func TestCertificatesRotateUnderLoadWithoutARefusedRequest(t *testing.T) {
 	r := startReplicas(t, map[string]any{"certificates": shortRotation})
 	first := r.settled(t, "")
 
-	l := &load{}
-	ctx, cancel := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	t.Cleanup(func() { cancel(); running.Wait() })
-	for worker := range 2 {
-		running.Go(func() { l.admit(ctx, r.Client, worker) })
-	}
-	for _, port := range r.ports {
-		running.Go(func() { l.connect(ctx, r, port) })
-	}
-
+	l := startLoad(t, r)
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: harness.Namespace, Name: "sluice-serving-cert"}}
 	if err := r.Client.Delete(t.Context(), secret); err != nil {
 		t.Fatal(err)
@@ -290,19 +341,7 @@ func TestCertificatesRotateUnderLoadWithoutARefusedRequest(t *testing.T) {
 	r.settled(t, second)
 	t.Log("Rotated by age")
 
-	cancel()
-	running.Wait()
-	if l.asked.Load() < 100 || l.handshakes.Load() < 100 {
-		t.Errorf("only %d requests and %d connections were made: that shows nothing", l.asked.Load(), l.handshakes.Load())
-	}
-	if len(l.wrong) > 0 {
-		t.Errorf("of %d requests and %d connections some went wrong:\n%s\n%s",
-			l.asked.Load(), l.handshakes.Load(), strings.Join(l.wrong, "\n"), r.logs(t))
-	}
-	t.Logf("%d admission requests and %d new connections, none refused", l.asked.Load(), l.handshakes.Load())
-	if logs := r.logs(t); strings.Contains(logs, "forbidden") {
-		t.Errorf("the chart's roles lack something:\n%s", logs)
-	}
+	l.end(t, r)
 }
 
 func TestOverwrittenBundleIsRepairedAndLeadershipMoves(t *testing.T) {

@@ -33,6 +33,8 @@ var chartValues = map[string]map[string]any{
 	"with cert-manager": {"certManager": map[string]any{"enabled": true}},
 	"with an issuer": {"certManager": map[string]any{"enabled": true, "issuerRef": map[string]any{
 		"name": "company", "kind": "ClusterIssuer", "group": "cert-manager.io"}}},
+	"with cert-manager outside the cluster": {"certManager": map[string]any{"enabled": true},
+		"webhook": map[string]any{"url": map[string]any{"host": "[fd00::1]:9443"}}},
 	"without webhooks": {"webhook": map[string]any{"enabled": false}},
 	"for admission alone": {"controllers": []any{}, "metrics": map[string]any{"secure": false},
 		"topics": map[string]any{"maxBatchSize": 10}},
@@ -234,6 +236,47 @@ func TestChartWithCertManager(t *testing.T) {
 			}
 			if got != tc.wantRef {
 				t.Errorf("the certificate is from %q, want %q", got, tc.wantRef)
+			}
+		})
+	}
+}
+
+// Whoever issues it, the certificate is for the host that the API server calls.
+func TestChartCertificateIsForTheHostThatIsCalled(t *testing.T) {
+	const service = "sluice.sluice.svc"
+	tests := map[string]struct {
+		host        string
+		wantDNS     []string
+		wantAddress []string
+	}{
+		"the Service":                {"", []string{service}, nil},
+		"a name with a port":         {"sluice.example.com:9443", []string{service, "sluice.example.com"}, nil},
+		"a name":                     {"sluice.example.com", []string{service, "sluice.example.com"}, nil},
+		"an address":                 {"192.0.2.1:9443", []string{service}, []string{"192.0.2.1"}},
+		"an IPv6 address":            {"[2001:db8::1]", []string{service}, []string{"2001:db8::1"}},
+		"an IPv6 address and a port": {"[2001:db8::1]:9443", []string{service}, []string{"2001:db8::1"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			objects := render(t, map[string]any{
+				"certManager": map[string]any{"enabled": true},
+				"webhook":     map[string]any{"url": map[string]any{"host": tc.host}},
+			})
+			spec := decode[certmanagerv1.Certificate](t, objects, "Certificate", "sluice").Spec
+			if diff := cmp.Diff(tc.wantDNS, spec.DNSNames); diff != "" {
+				t.Errorf("names in the Certificate, -want +got:\n%s", diff)
+			}
+			if diff := cmp.Diff(tc.wantAddress, spec.IPAddresses); diff != "" {
+				t.Errorf("addresses in the Certificate, -want +got:\n%s", diff)
+			}
+			opts := operatoroptions.Default()
+			flags := pflag.NewFlagSet("operator", pflag.ContinueOnError)
+			opts.AddFlags(flags)
+			if err := flags.Parse(decode[appsv1.Deployment](t, objects, "Deployment", "sluice").Spec.Template.Spec.Containers[0].Args[1:]); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(slices.Concat(tc.wantDNS, tc.wantAddress), opts.CertificateHosts()); diff != "" {
+				t.Errorf("hosts that the operator knows, -want +got:\n%s", diff)
 			}
 		})
 	}

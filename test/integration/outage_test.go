@@ -28,14 +28,22 @@ func TestWithTheOperatorStoppedTheWayOutIsOpen(t *testing.T) {
 		Name: "orders", Namespace: "kafka",
 		Labels: map[string]string{apiv1.LabelCluster: "my-cluster"}, Finalizers: []string{apiv1.FinalizerTopic},
 	}}
-	pool := &apiv1.KafkaNodePool{
-		ObjectMeta: metav1.ObjectMeta{Name: "brokers", Namespace: "kafka", Labels: map[string]string{apiv1.LabelCluster: "my-cluster"}},
-		Spec:       apiv1.KafkaNodePoolSpec{Replicas: new(int64), Roles: []string{apiv1.RoleBroker}},
-	}
-	for _, o := range []client.Object{topic, pool, &apiv1.Kafka{ObjectMeta: metav1.ObjectMeta{Name: "my-cluster", Namespace: "kafka"}}} {
+	kafka := &apiv1.Kafka{ObjectMeta: metav1.ObjectMeta{Name: "my-cluster", Namespace: "kafka"}}
+	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "kafka", Name: "owner"}}
+	for _, o := range []client.Object{topic, nodePool("kafka", "controllers", 3, apiv1.RoleController), kafka, owner} {
 		if err := c.Create(ctx, o); err != nil {
 			t.Fatal(err)
 		}
+	}
+	owned := nodePool("kafka", "owned", 3, apiv1.RoleController)
+	owned.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: owner.Name, UID: owner.UID}}
+	if err := c.Create(ctx, owned); err != nil {
+		t.Fatal(err)
+	}
+	// Its controllers must not be deleted while it runs.
+	kafka.Status.ClusterID = "abc"
+	if err := c.Status().Update(ctx, kafka); err != nil {
+		t.Fatal(err)
 	}
 	if err := op.Stop(); err != nil {
 		t.Fatal(err)
@@ -76,6 +84,7 @@ func TestWithTheOperatorStoppedTheWayOutIsOpen(t *testing.T) {
 		}
 		gone(t, c, topic)
 	})
+	t.Run("a pool is not deleted by a user, and is by the garbage collector", func(t *testing.T) { poolsWithTheOperatorStopped(t, c, "kafka") })
 	t.Run("the namespace goes", func(t *testing.T) {
 		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "kafka"}}
 		if err := c.Delete(ctx, ns); err != nil {

@@ -4,26 +4,21 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/config"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
-	"github.com/sluice-kafka/sluice/controllers/topic"
-	"github.com/sluice-kafka/sluice/internal/kafka"
-	"github.com/sluice-kafka/sluice/internal/metrics"
 	"github.com/sluice-kafka/sluice/test/harness"
 	testkafka "github.com/sluice-kafka/sluice/test/kafka"
 	"github.com/sluice-kafka/sluice/test/kafka/kafkatest"
@@ -32,42 +27,51 @@ import (
 // patience bounds every wait for topics; a loaded two-core machine is slow.
 const patience = 4 * time.Minute
 
-// topicEnv is a topic controller of its own namespace between a real API server
-// and a real Kafka, which tests share.
+// Names of metrics that the tests read.
+const (
+	metricBatches    = "sluice_topic_batches_total"
+	metricAdminCalls = "sluice_topic_admin_call_duration_seconds"
+	metricWrites     = "sluice_topic_kubernetes_write_duration_seconds"
+)
+
+// topicEnv is the installed operator between a real API server and a real
+// Kafka, which tests share. Each has a namespace and, by the same name, an entry
+// in the chart's table of clusters, so that it reads metrics of its own.
 type topicEnv struct {
 	*testing.T
 	namespace string
 	kube      client.WithWatch
 	kafka     *testkafka.Cluster
 	admin     *kadm.Client
-	config    *rest.Config
-	registry  *prometheus.Registry
-	stop      func()
+	installed *harness.Installation
+	operator  *harness.Operator
 }
 
-// topicParts starts the API server, with nothing of the chart but its CRDs, and
-// Kafka.
-func topicParts(t *testing.T) (*harness.ControlPlane, *testkafka.Cluster) {
+// topicParts starts the API server with the chart in it, and Kafka; no operator
+// runs yet. Each name becomes a cluster of the chart's table.
+func topicParts(t *testing.T, names ...string) (*harness.Installation, *testkafka.Cluster) {
 	t.Helper()
 	cluster := kafkatest.Start(t, testkafka.Options{Heap: "512m"})
-	cp := controlPlane(t, harness.ControlPlaneOptions{})
-	objects, err := harness.RenderChart(t.Context(), os.Stderr, nil)
+	var table []any
+	for _, name := range names {
+		table = append(table, map[string]any{"name": name, "namespaces": []any{name}, "bootstrapServers": cluster.Bootstrap()})
+	}
+	in, err := controlPlane(t, harness.ControlPlaneOptions{}).InstallChart(t.Context(), os.Stderr, map[string]any{"externalClusters": table})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := cp.Install(t.Context(), crdsOf(objects)); err != nil {
-		t.Fatal(err)
-	}
-	return cp, cluster
+	return in, cluster
 }
 
-func newTopicEnv(t *testing.T, cp *harness.ControlPlane, cluster *testkafka.Cluster, name string, edits ...func(*topic.Options)) *topicEnv {
+// newTopicEnv makes the namespace; the operator is the test's to start.
+func newTopicEnv(t *testing.T, in *harness.Installation, cluster *testkafka.Cluster, name string, labels map[string]string) *topicEnv {
 	t.Helper()
-	namespace(t, cp.Client, name, nil)
-	e := &topicEnv{T: t, namespace: name, kafka: cluster, config: rest.CopyConfig(cp.Config)}
-	e.config.QPS, e.config.Burst = 2000, 4000
+	namespace(t, in.Client, name, labels)
+	e := &topicEnv{T: t, namespace: name, kafka: cluster, installed: in}
+	config := rest.CopyConfig(in.Config)
+	config.QPS, config.Burst = 2000, 4000
 	var err error
-	if e.kube, err = client.NewWithWatch(e.config, client.Options{Scheme: harness.Scheme()}); err != nil {
+	if e.kube, err = client.NewWithWatch(config, client.Options{Scheme: harness.Scheme()}); err != nil {
 		t.Fatal(err)
 	}
 	raw, err := kgo.NewClient(kgo.SeedBrokers(cluster.BootstrapServers...))
@@ -76,53 +80,57 @@ func newTopicEnv(t *testing.T, cp *harness.ControlPlane, cluster *testkafka.Clus
 	}
 	t.Cleanup(raw.Close)
 	e.admin = kadm.NewClient(raw)
-	e.start(edits...)
 	return e
 }
 
-// start runs a controller that knows nothing yet, until stop or the test's end.
-func (e *topicEnv) start(edits ...func(*topic.Options)) {
+// start runs the operator until stop, kill or the test's end.
+func (e *topicEnv) start(args ...string) {
 	e.Helper()
-	e.registry = prometheus.NewRegistry()
-	m := metrics.NewTopic(e.registry)
-	opts := topic.Options{
-		Clusters:      []topic.Cluster{{Name: "east", Namespaces: []string{e.namespace}, BootstrapServers: e.kafka.BootstrapServers}},
-		UseFinalizers: true,
-		Metrics:       m,
-	}
-	for _, edit := range edits {
-		edit(&opts)
-	}
-	skipNames := true // one process runs several managers
-	mgr, err := ctrl.NewManager(e.config, ctrl.Options{
-		Scheme:     harness.Scheme(),
-		Metrics:    metricsserver.Options{BindAddress: "0"},
-		Controller: config.Controller{SkipNameValidation: &skipNames},
-	})
+	op, err := e.installed.StartOperator(e.Context(), args...)
 	if err != nil {
 		e.Fatal(err)
 	}
-	err = topic.Add(mgr, opts, func(c topic.Cluster) (topic.Admin, error) {
-		return kafka.New(kafka.Config{BootstrapServers: c.BootstrapServers, Observe: m.AdminObserver(c.Name)})
+	e.operator = op
+	e.Cleanup(func() {
+		if e.operator == op {
+			e.stop()
+		}
 	})
+}
+
+// stop ends the operator, which must do so gracefully and must never have lacked
+// a right.
+func (e *topicEnv) stop() {
+	e.Helper()
+	op := e.operator
+	e.operator = nil
+	if err := op.Stop(); err != nil {
+		op.Kill()
+		e.Error(err)
+	}
+	e.checkLog(op)
+}
+
+// kill ends the operator as a crash would.
+func (e *topicEnv) kill() {
+	e.Helper()
+	op := e.operator
+	e.operator = nil
+	op.Kill()
+	e.checkLog(op)
+}
+
+func (e *topicEnv) checkLog(op *harness.Operator) {
+	e.Helper()
+	raw, err := os.ReadFile(op.Log)
 	if err != nil {
 		e.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(e.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- mgr.Start(ctx) }()
-	stopped := false
-	e.stop = func() {
-		if stopped {
-			return
-		}
-		stopped = true
-		cancel()
-		if err := <-ended; err != nil {
-			e.Errorf("the manager ended: %v", err)
+	for line := range strings.Lines(string(raw)) {
+		if strings.Contains(line, "forbidden") {
+			e.Errorf("the chart's roles lack a right: %s", line)
 		}
 	}
-	e.Cleanup(e.stop)
 }
 
 // each does something for n topics, sixteen at a time.
@@ -147,7 +155,7 @@ func (e *topicEnv) topic(i int, spec apiv1.KafkaTopicSpec) *apiv1.KafkaTopic {
 		spec.TopicName = &inKafka
 	}
 	return &apiv1.KafkaTopic{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: e.namespace, Labels: map[string]string{apiv1.LabelCluster: "east"}},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: e.namespace, Labels: map[string]string{apiv1.LabelCluster: e.namespace}},
 		Spec:       spec,
 	}
 }
@@ -186,34 +194,139 @@ func (e *topicEnv) waitTopics(n int, good func(*apiv1.KafkaTopic) bool) {
 	}
 }
 
-// waitMetric waits until a metric reaches a value.
-func (e *topicEnv) waitMetric(family string, least float64) {
+// waitMetric waits until a metric of this test's cluster reaches a value.
+func (e *topicEnv) waitMetric(family string, least float64, labels ...string) {
 	e.Helper()
+	last := 0.0
 	err := wait.PollUntilContextTimeout(e.Context(), 50*time.Millisecond, patience, true, func(context.Context) (bool, error) {
-		return e.metric(family) >= least, nil
+		last = e.metrics().sum(family, labels...)
+		return last >= least, nil
 	})
 	if err != nil {
-		e.Fatalf("waiting for %s to reach %v: %v; it is %v", family, least, err, e.metric(family))
+		e.Fatalf("waiting for %s to reach %v: %v; it is %v", family, least, err, last)
 	}
 }
 
-// metric is the sum of a family's values, or of its counts.
-func (e *topicEnv) metric(family string) float64 {
+// reading is one reading of the metrics of a test's cluster.
+type reading struct {
+	harness.Metrics
+	cluster string
+}
+
+func (e *topicEnv) metrics() reading {
 	e.Helper()
-	families, err := e.registry.Gather()
+	m, err := e.operator.Metrics(e.Context())
 	if err != nil {
 		e.Fatal(err)
 	}
-	var sum float64
-	for _, f := range families {
-		if f.GetName() != family {
-			continue
+	return reading{m, e.namespace}
+}
+
+func (r reading) sum(family string, labels ...string) float64 {
+	return r.Sum(family, append(labels, "cluster="+r.cluster)...)
+}
+
+// settled reads the metrics between two batches: two readings agree.
+func (e *topicEnv) settled() reading {
+	e.Helper()
+	last := e.metrics()
+	err := wait.PollUntilContextTimeout(e.Context(), 300*time.Millisecond, patience, false, func(context.Context) (bool, error) {
+		now := e.metrics()
+		same := true
+		for _, family := range []string{metricBatches, metricAdminCalls, metricWrites} {
+			same = same && now.sum(family) == last.sum(family)
 		}
-		for _, m := range f.Metric {
-			sum += m.GetCounter().GetValue() + m.GetGauge().GetValue() + float64(m.GetHistogram().GetSampleCount())
+		last = now
+		return same, nil
+	})
+	if err != nil {
+		e.Fatalf("waiting for the operator to come to rest: %v", err)
+	}
+	return last
+}
+
+// calls tells of the batches and the Admin calls, by API, since an earlier
+// reading.
+func (r reading) calls(before reading) string {
+	var parts []string
+	for _, api := range r.apis() {
+		if n := r.sum(metricAdminCalls, "api="+api) - before.sum(metricAdminCalls, "api="+api); n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %v", api, n))
 		}
 	}
-	return sum
+	since := func(family string, labels ...string) float64 {
+		return r.sum(family, labels...) - before.sum(family, labels...)
+	}
+	return fmt.Sprintf("%v batches, %v Admin calls (%s), %v writes to Kubernetes of which %v failed",
+		since(metricBatches), since(metricAdminCalls), strings.Join(parts, ", "), since(metricWrites), since(metricWrites, "result=failed"))
+}
+
+func (r reading) apis() []string {
+	var apis []string
+	for _, s := range r.Metrics[metricAdminCalls].GetMetric() {
+		for _, l := range s.Label {
+			if l.GetName() == "api" && !slices.Contains(apis, l.GetValue()) {
+				apis = append(apis, l.GetValue())
+			}
+		}
+	}
+	slices.Sort(apis)
+	return apis
+}
+
+// lookThatFindsNothing waits for two full looks at a settled set of at most one
+// batch, and holds them to two calls each and no write.
+func (e *topicEnv) lookThatFindsNothing() {
+	e.Helper()
+	before := e.settled()
+	e.waitMetric(metricBatches, before.sum(metricBatches)+2)
+	after := e.settled()
+	batches := after.sum(metricBatches) - before.sum(metricBatches)
+	for _, api := range after.apis() {
+		want := 0.0
+		if api == "Metadata" || api == "DescribeConfigs" {
+			want = batches
+		}
+		if got := after.sum(metricAdminCalls, "api="+api) - before.sum(metricAdminCalls, "api="+api); got != want {
+			e.Errorf("%v calls of %s in %v looks that found nothing, want %v", got, api, batches, want)
+		}
+	}
+	if got := after.sum(metricWrites) - before.sum(metricWrites); got != 0 {
+		e.Errorf("%v writes to Kubernetes in looks that found nothing", got)
+	}
+	e.Logf("found nothing: %s", after.calls(before))
+}
+
+// eventually polls until something holds or patience runs out; what it found
+// last is for its caller to judge.
+func (e *topicEnv) eventually(holds func(context.Context) (bool, error)) {
+	e.Helper()
+	err := wait.PollUntilContextTimeout(e.Context(), 200*time.Millisecond, patience, true, holds)
+	if err != nil && !wait.Interrupted(err) {
+		e.Fatal(err)
+	}
+}
+
+// list are the resources of this test.
+func (e *topicEnv) list() []apiv1.KafkaTopic {
+	e.Helper()
+	var list apiv1.KafkaTopicList
+	if err := e.kube.List(e.Context(), &list, client.InNamespace(e.namespace)); err != nil {
+		e.Fatal(err)
+	}
+	return list.Items
+}
+
+// count counts the resources of this test that are in some state.
+func (e *topicEnv) count(is func(*apiv1.KafkaTopic) bool) int {
+	e.Helper()
+	n := 0
+	for _, kt := range e.list() {
+		if is(&kt) {
+			n++
+		}
+	}
+	return n
 }
 
 // details are the topics of this test in Kafka.
@@ -225,7 +338,7 @@ func (e *topicEnv) details() kadm.TopicDetails {
 	}
 	all.FilterInternal()
 	for name := range all {
-		if len(name) < len(e.namespace) || name[:len(e.namespace)] != e.namespace {
+		if !strings.HasPrefix(name, e.namespace+"-") {
 			delete(all, name)
 		}
 	}

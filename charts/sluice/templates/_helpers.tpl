@@ -33,3 +33,11 @@ service:
   path: {{ .path }}
 {{- end }}
 {{- end }}
+
+{{- /*
+The host that webhook.url.host names, without its port and an IPv6 address's
+brackets; empty where the Service is called. The certificate has to be for it.
+*/}}
+{{- define "sluice.webhookHost" -}}
+{{ regexReplaceAll ":[0-9]+$" .Values.webhook.url.host "" | trimPrefix "[" | trimSuffix "]" }}
+{{- end }}

@@ -38,6 +38,9 @@ type Admin struct {
 	TopicErrs map[string]error
 	// Shown overrides what DescribeTopics shows of a topic.
 	Shown map[string]kafka.TopicDescription
+	// ShownConfigs overrides which options DescribeTopicConfigs shows as set on a
+	// topic.
+	ShownConfigs map[string]map[string]string
 	// Normalise is applied to the values that are set.
 	Normalise func(option, value string) string
 	// BeforeCall is told of each call before it is answered.
@@ -61,6 +64,7 @@ func (a *Admin) Reset() {
 	a.Unreachable = nil
 	a.TopicErrs = map[string]error{}
 	a.Shown = map[string]kafka.TopicDescription{}
+	a.ShownConfigs = map[string]map[string]string{}
 	a.Normalise = func(_, value string) string { return value }
 	a.BeforeCall = func(string, []string) {}
 }
@@ -128,6 +132,7 @@ var (
 	ErrUnknownTopic      = answer(3, "UNKNOWN_TOPIC_OR_PARTITION")
 	ErrInvalidTopic      = answer(17, "INVALID_TOPIC_EXCEPTION")
 	ErrNotAuthorized     = answer(29, "TOPIC_AUTHORIZATION_FAILED")
+	ErrUnknownTopicID    = answer(100, "UNKNOWN_TOPIC_ID")
 	ErrTopicExists       = answer(36, "TOPIC_ALREADY_EXISTS")
 	ErrInvalidPartitions = answer(37, "INVALID_PARTITIONS")
 	ErrInvalidConfig     = answer(40, "INVALID_CONFIG")

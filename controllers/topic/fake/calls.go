@@ -91,7 +91,11 @@ func (a *Admin) DescribeTopicConfigs(ctx context.Context, names []string) (map[s
 			"retention.ms": {Value: "604800000", Type: kafka.ConfigTypeLong},
 			"preallocate":  {Value: "false", Type: kafka.ConfigTypeBoolean},
 		}}
-		for option, value := range t.Config {
+		config := t.Config
+		if shown, ok := a.ShownConfigs[name]; ok {
+			config = shown
+		}
+		for option, value := range config {
 			c.Entries[option] = kafka.ConfigEntry{Value: value, Type: types[option], Dynamic: true}
 		}
 		answer[name] = c
@@ -205,24 +209,31 @@ func (a *Admin) AlterTopicConfigs(ctx context.Context, changes []kafka.TopicConf
 }
 
 // DeleteTopics implements the controller's Admin.
-func (a *Admin) DeleteTopics(ctx context.Context, names []string) (map[string]error, error) {
+func (a *Admin) DeleteTopics(ctx context.Context, topics []kafka.TopicDeletion) (map[string]error, error) {
+	var names []string
+	for _, t := range topics {
+		names = append(names, t.Name)
+	}
 	err := a.begin(ctx, DeleteTopics, names, &a.NextDeleteTopicsErr)
 	defer a.mu.Unlock()
 	if err != nil {
 		return nil, err
 	}
 	answer := map[string]error{}
-	for _, name := range names {
-		if err := a.topicErr(DeleteTopics, name); err != nil {
-			answer[name] = err
+	for _, t := range topics {
+		if err := a.topicErr(DeleteTopics, t.Name); err != nil {
+			answer[t.Name] = err
 			continue
 		}
-		if _, ok := a.topics[name]; !ok {
-			answer[name] = ErrUnknownTopic
-			continue
+		switch there, ok := a.topics[t.Name]; {
+		case t.ID != "" && there.ID != t.ID:
+			answer[t.Name] = ErrUnknownTopicID
+		case !ok:
+			answer[t.Name] = ErrUnknownTopic
+		default:
+			delete(a.topics, t.Name)
+			answer[t.Name] = nil
 		}
-		delete(a.topics, name)
-		answer[name] = nil
 	}
 	return answer, nil
 }

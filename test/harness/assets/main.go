@@ -1,5 +1,6 @@
-// Command assets makes the control plane's binaries ready ahead of the tests
-// and prints the folder that holds them: assets NAME...
+// Command assets makes the binaries that the tests need ready ahead of them and
+// prints the folders that hold them: assets NAME..., where a name is one of the
+// control plane's or cert-manager.
 package main
 
 import (
@@ -7,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/sluice-kafka/sluice/test/harness"
@@ -25,10 +27,20 @@ func run(names []string) error {
 	if len(names) == 0 {
 		names = []string{harness.Etcd, harness.KubeAPIServer}
 	}
-	dir, err := harness.Assets(ctx, os.Stderr, names...)
-	if err != nil {
-		return err
+	controlPlane := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == harness.CertManager })
+	if len(controlPlane) > 0 {
+		dir, err := harness.Assets(ctx, os.Stderr, controlPlane...)
+		if err != nil {
+			return err
+		}
+		fmt.Println(dir)
 	}
-	fmt.Println(dir)
+	if len(controlPlane) < len(names) {
+		dir, err := harness.CertManagerAssets(ctx, os.Stderr)
+		if err != nil {
+			return err
+		}
+		fmt.Println(dir)
+	}
 	return nil
 }

@@ -280,12 +280,17 @@ func (s *suite) grow(t *testing.T) {
 
 func (s *suite) delete(t *testing.T) {
 	s.create(t, "contract-delete-a", "contract-delete-b", "contract-delete-kept")
-	got, err := s.client.DeleteTopics(t.Context(), []string{"contract-delete-a", "contract-delete-none", "contract-delete-b", "contract-delete-a"})
+	b := s.id(t, "contract-delete-b")
+	got, err := s.client.DeleteTopics(t.Context(), []client.TopicDeletion{
+		{Name: "contract-delete-a"}, {Name: "contract-delete-none"}, {Name: "contract-delete-b", ID: b}, {Name: "contract-delete-a"},
+		// Another topic than the one that has the name.
+		{Name: "contract-delete-kept", ID: "AAAAAAAAAAAAAAAAAAAAAQ"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.wantCalls(t, map[string]int{"DeleteTopics": 1})
-	wantErrors(t, got, map[string]error{"contract-delete-a": nil, "contract-delete-b": nil, "contract-delete-none": client.ErrUnknownTopic})
+	wantErrors(t, got, map[string]error{"contract-delete-a": nil, "contract-delete-b": nil, "contract-delete-none": client.ErrUnknownTopic, "contract-delete-kept": client.ErrUnknownTopicID})
 	Eventually(t, func(ctx context.Context) error {
 		seen, err := s.client.DescribeTopics(ctx, []string{"contract-delete-a", "contract-delete-b", "contract-delete-kept"})
 		if err != nil {
@@ -298,6 +303,19 @@ func (s *suite) delete(t *testing.T) {
 		}
 		return seen["contract-delete-kept"].Err
 	})
+}
+
+// id waits until a topic's ID shows.
+func (s *suite) id(t *testing.T, name string) (id string) {
+	Eventually(t, func(ctx context.Context) error {
+		seen, err := s.client.DescribeTopics(ctx, []string{name})
+		if err == nil {
+			id, err = seen[name].ID, seen[name].Err
+		}
+		return err
+	})
+	s.calls.Take()
+	return id
 }
 
 func (s *suite) nothing(t *testing.T) {
