@@ -66,18 +66,18 @@ func (s source) namespaces(cluster, namespace string) []string {
 	return []string{namespace}
 }
 
-func (s source) topic(ctx context.Context, t *apiv1.KafkaTopic) (validation.TopicFacts, error) {
+func (s source) topic(ctx context.Context, t, old *apiv1.KafkaTopic) (validation.TopicFacts, error) {
 	cluster := t.Labels[apiv1.LabelCluster]
 	if cluster == "" {
 		return validation.TopicFacts{}, nil
 	}
 	var facts validation.TopicFacts
-	kafka, err := get[apiv1.Kafka](ctx, s.reader, t.Namespace, cluster)
-	if err != nil {
-		return validation.TopicFacts{}, err
-	}
-	if kafka != nil {
-		facts.Kafka, facts.KafkaVersion = kafka, validation.RunningVersion(kafka)
+	if validation.NeedsKafka(t, old) {
+		kafka, err := get[apiv1.Kafka](ctx, s.reader, t.Namespace, cluster)
+		if err != nil {
+			return validation.TopicFacts{}, err
+		}
+		facts.Kafka = kafka
 	}
 	name := validation.ClaimedName(t)
 	for _, namespace := range s.namespaces(cluster, t.Namespace) {

@@ -87,21 +87,22 @@ func (t Type) Same(a, b string) bool {
 	}
 	switch t {
 	case Boolean:
-		x, okX := parseBoolean(a)
-		y, okY := parseBoolean(b)
-		return okX && okY && x == y
+		return equal(a, b, parseBoolean, func(x bool) bool { return x })
 	case Short, Int, Long:
-		x, okX := parseInteger(t, a)
-		y, okY := parseInteger(t, b)
-		return okX && okY && x == y
+		return equal(a, b, func(v string) (int64, bool) { return parseInteger(t, v) }, func(x int64) int64 { return x })
 	case Double:
-		x, okX := parseDouble(a)
-		y, okY := parseDouble(b)
-		// Kafka tells -0.0 from 0.0, and NaN from nothing.
-		return okX && okY && math.Float64bits(x) == math.Float64bits(y)
+		// Kafka tells -0.0 from 0.0, and takes NaN for itself.
+		return equal(a, b, parseDouble, math.Float64bits)
 	case List:
 		return slices.Equal(items(a), items(b))
 	default:
 		return false
 	}
+}
+
+// equal compares two values by what identifies them once they are parsed.
+func equal[T any, I comparable](a, b string, parse func(string) (T, bool), identity func(T) I) bool {
+	x, okX := parse(a)
+	y, okY := parse(b)
+	return okX && okY && identity(x) == identity(y)
 }

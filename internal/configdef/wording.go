@@ -83,23 +83,30 @@ func (o Option) mend(value string) string {
 func (o Option) guesses(value string) []string {
 	switch {
 	case o.Type == Boolean:
-		switch strings.ToLower(value) {
-		case "yes", "y", "on", "1":
-			return []string{"true"}
-		case "no", "n", "off", "0":
-			return []string{"false"}
-		}
+		return words[strings.ToLower(value)]
 	case o.Type == Short || o.Type == Int || o.Type == Long:
-		if n, ok := withUnit(o.Name, value); ok {
-			return []string{n}
-		}
-		if n, err := strconv.ParseFloat(value, 64); err == nil && n == math.Trunc(n) && math.Abs(n) < 1<<53 {
-			return []string{strconv.FormatInt(int64(n), 10)}
-		}
+		return wholeNumbers(o.Name, value)
 	case len(o.Values) > 0:
 		if near, ok := Nearest(value, o.Values); ok {
 			return []string{near}
 		}
+	}
+	return nil
+}
+
+// words that people write for true and false.
+var words = map[string][]string{
+	"yes": {"true"}, "y": {"true"}, "on": {"true"}, "1": {"true"},
+	"no": {"false"}, "n": {"false"}, "off": {"false"}, "0": {"false"},
+}
+
+func wholeNumbers(name, value string) []string {
+	if n, ok := withUnit(name, value); ok {
+		return []string{n}
+	}
+	const exact = 1 << 53 // beyond it a double skips whole numbers
+	if n, err := strconv.ParseFloat(value, 64); err == nil && n == math.Trunc(n) && math.Abs(n) < exact {
+		return []string{strconv.FormatInt(int64(n), 10)}
 	}
 	return nil
 }

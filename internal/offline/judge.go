@@ -41,7 +41,7 @@ func (l *lookup) judge(object, old metav1.Object, opts validation.Options) valid
 		return validation.KafkaNodePool(o, was, l.poolFacts(o), opts)
 	case *apiv1.KafkaTopic:
 		was, _ := old.(*apiv1.KafkaTopic)
-		return validation.KafkaTopic(o, was, l.topicFacts(o), opts)
+		return validation.KafkaTopic(o, was, l.topicFacts(o, was), opts)
 	case *apiv1.KafkaRebalance:
 		was, _ := old.(*apiv1.KafkaRebalance)
 		return validation.KafkaRebalance(o, was, l.rebalanceFacts(o), opts)

@@ -42,6 +42,8 @@ var kafkaRules = []rule[kafkaInput]{
 	{"kafka-option-value", kafkaOptionValues},
 	{"kafka-option-unknown", kafkaOptionNames},
 	{"kafka-min-isr-above-factor", kafkaMinISR},
+	{"kafka-version-unknown", kafkaVersionKnown},
+	{"kafka-metadata-version", kafkaMetadataVersion},
 	{"kafka-listener-name", kafkaListenerName},
 	{"kafka-listener-duplicate", kafkaListenerDuplicate},
 	{"kafka-listener-port", kafkaListenerPort},
@@ -54,8 +56,6 @@ var kafkaRules = []rule[kafkaInput]{
 	{"kafka-cordon-too-many", kafkaCordonTooMany},
 	{"kafka-cordon-without-effect", kafkaCordonWithoutEffect},
 	{"kafka-field-without-effect", kafkaFieldsWithoutEffect},
-	{"kafka-version-unknown", kafkaVersionKnown},
-	{"kafka-metadata-version", kafkaMetadataVersion},
 }
 
 // Kafka judges a Kafka; old is nil on creation. Joining rules refuse only where

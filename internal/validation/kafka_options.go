@@ -1,10 +1,13 @@
 package validation
 
 import (
+	"encoding/json"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
 	"github.com/sluice-kafka/sluice/internal/configdef"
@@ -138,6 +141,11 @@ func hasPrefix(name string, prefixes []string) bool {
 // hasPlugins tells whether a Kafka loads classes that are not Kafka's own. They
 // are given all of the broker's options and read what they like.
 func hasPlugins(k *apiv1.Kafka) bool {
+	// Strimzi's custom authorizer is named beside the options, and configured
+	// among them.
+	if customType(k.Spec.Kafka.Authorization) {
+		return true
+	}
 	for key, v := range k.Spec.Kafka.Config {
 		option, ok := configdef.Broker(configdef.Latest(), trimKey(key))
 		if !ok {
@@ -150,6 +158,16 @@ func hasPlugins(k *apiv1.Kafka) bool {
 		}
 	}
 	return false
+}
+
+func customType(v *apiextensionsv1.JSON) bool {
+	if v == nil {
+		return false
+	}
+	var typed struct {
+		Type string `json:"type"`
+	}
+	return json.Unmarshal(v.Raw, &typed) == nil && typed.Type == "custom"
 }
 
 func foreignClass(list string) bool {

@@ -180,18 +180,26 @@ func topicOptionNames(in topicInput) []Finding {
 	return found
 }
 
+// NeedsKafka tells whether a topic is judged differently where its Kafka is
+// known, so that nobody looks it up in vain.
+func NeedsKafka(topic, old *apiv1.KafkaTopic) bool {
+	return len(topic.Spec.Config) > 0 || ChangesReplicas(topic, old)
+}
+
 // versions of the Kafka that the topic goes to.
 func (in topicInput) versions() kafkaVersions {
-	if in.facts.KafkaVersion != "" {
-		return versionsOf(in.facts.KafkaVersion)
+	if k := in.facts.Kafka; k != nil {
+		if version := runningVersion(k); version != "" {
+			return versionsOf(version)
+		}
 	}
 	return versionsOf(in.opts.KafkaVersion)
 }
 
-// RunningVersion is the version of a Kafka that reads the options of topics: the
+// runningVersion is the version of a Kafka that reads the options of topics: the
 // one in use, else the one that is asked for. It is empty where neither is
 // known.
-func RunningVersion(k *apiv1.Kafka) string {
+func runningVersion(k *apiv1.Kafka) string {
 	if k.Status.KafkaVersion != "" {
 		return k.Status.KafkaVersion
 	}

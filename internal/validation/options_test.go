@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
 	"github.com/sluice-kafka/sluice/internal/validation"
 )
@@ -58,7 +60,11 @@ func TestTopicOptions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := validation.KafkaTopic(tc.topic, tc.old, validation.TopicFacts{KafkaVersion: tc.version}, validation.Options{KafkaVersion: tc.assumed})
+			var facts validation.TopicFacts
+			if tc.version != "" {
+				facts.Kafka = kafka(kafkaVersion(tc.version))
+			}
+			r := validation.KafkaTopic(tc.topic, tc.old, facts, validation.Options{KafkaVersion: tc.assumed})
 			wantSaid(t, r, tc.want...)
 			wantText(t, r, tc.text)
 		})
@@ -104,34 +110,40 @@ func TestBrokerOptions(t *testing.T) {
 		want  []string
 		text  string
 	}{
-		"no number":                                     {kafka: kafka(brokerOption("num.partitions", `"abc"`)), want: value("num.partitions"), text: "a whole number from 1 to 2147483647"},
-		"a number as text":                              {kafka: kafka(brokerOption("num.partitions", `" 3 "`))},
-		"out of range":                                  {kafka: kafka(brokerOption("num.partitions", "0")), want: value("num.partitions")},
-		"a map is no value":                             {kafka: kafka(brokerOption("num.partitions", `{"a":1}`)), want: value("num.partitions")},
-		"null is no value, of whatever option":          {kafka: kafka(brokerOption("some.plugin", "null")), want: value("some.plugin")},
-		"a list":                                        {kafka: kafka(brokerOption("log.cleanup.policy", `["compact","delete"]`))},
-		"a value from a config provider":                {kafka: kafka(brokerOption("num.partitions", `"${env:PARTITIONS}"`), brokerOption("log.retention.ms", `"${secrets:ns/name:key}"`))},
-		"a dollar alone makes no placeholder":           {kafka: kafka(brokerOption("num.partitions", `"${PARTITIONS}"`)), want: value("num.partitions")},
-		"blanks around a name vanish":                   {kafka: kafka(brokerOption(" num.partitions ", `"abc"`)), want: value(" num.partitions ")},
-		"what is ignored has no wrong value":            {kafka: kafka(brokerOption("node.id", `"abc"`)), want: []string{"warn kafka-option-owned spec.kafka.config[node.id]"}},
-		"an option of a declared listener":              {kafka: kafka(listener, brokerOption("listener.name.plain-9092.max.connections", `"many"`)), want: value("listener.name.plain-9092.max.connections")},
-		"right for a declared listener":                 {kafka: kafka(listener, brokerOption("listener.name.plain-9092.max.connections", "10"))},
-		"right in another version":                      {kafka: kafka(brokerOption("num.replica.fetchers", "0"))},
-		"wrong in the cluster's":                        {kafka: kafka(kafkaVersion("4.2.0"), brokerOption("num.replica.fetchers", "0")), want: value("num.replica.fetchers")},
-		"wrong in the newest, which Sluice would run":   {kafka: kafka(runBySluice, brokerOption("num.replica.fetchers", "0")), want: value("num.replica.fetchers")},
-		"no such option":                                {kafka: kafka(brokerOption("num.partition", "3")), want: unknown("num.partition"), text: "write num.partitions if that was meant"},
-		"a topic's name":                                {kafka: kafka(brokerOption("retention.ms", "3")), want: unknown("retention.ms"), text: "write log.retention.ms"},
-		"nothing like any option":                       {kafka: kafka(kafkaVersion("4.3.1"), brokerOption("no.such.option", "3")), want: unknown("no.such.option"), text: "Kafka 4.3.1 has no such option, and nothing reads it"},
-		"an option that came later":                     {kafka: kafka(kafkaVersion("4.0.0"), brokerOption("max.decompressed.message.bytes", "1000")), want: unknown("max.decompressed.message.bytes"), text: "only Kafka 4.2.2, 4.4.0 has"},
-		"an exception that Kafka does not know":         {kafka: kafka(brokerOption("zookeeper.connection.timeout.ms", "6000")), want: unknown("zookeeper.connection.timeout.ms")},
-		"config providers are open":                     {kafka: kafka(brokerOption("config.providers", `"env"`), brokerOption("config.providers.env.class", `"org.apache.kafka.common.config.provider.EnvVarConfigProvider"`))},
-		"tiered storage is open":                        {kafka: kafka(brokerOption("rsm.config.chunk.size", "1"), brokerOption("rlmm.config.x", "1"))},
-		"under a prefix of its own too":                 {kafka: kafka(brokerOption("remote.log.storage.manager.impl.prefix", `"my.rsm."`), brokerOption("my.rsm.chunk.size", "1"))},
-		"and then not under the default":                {kafka: kafka(brokerOption("remote.log.storage.manager.impl.prefix", `"my.rsm."`), brokerOption("rsm.config.chunk.size", "1")), want: unknown("rsm.config.chunk.size")},
-		"Cruise Control's reporter is open":             {kafka: kafka(brokerOption("cruise.control.metrics.reporter.metrics.reporting.interval.ms", "1"))},
-		"a plugin reads what it likes":                  {kafka: kafka(reporter, brokerOption("example.url", `"http://x"`))},
-		"but a typo is likely all the same":             {kafka: kafka(reporter, brokerOption("num.partition", "3")), want: unknown("num.partition")},
-		"Kafka's own class is no plugin":                {kafka: kafka(brokerOption("metric.reporters", `"org.apache.kafka.common.metrics.JmxReporter"`), brokerOption("example.url", `"x"`)), want: unknown("example.url")},
+		"no number":                                   {kafka: kafka(brokerOption("num.partitions", `"abc"`)), want: value("num.partitions"), text: "a whole number from 1 to 2147483647"},
+		"a number as text":                            {kafka: kafka(brokerOption("num.partitions", `" 3 "`))},
+		"out of range":                                {kafka: kafka(brokerOption("num.partitions", "0")), want: value("num.partitions")},
+		"a map is no value":                           {kafka: kafka(brokerOption("num.partitions", `{"a":1}`)), want: value("num.partitions")},
+		"null is no value, of whatever option":        {kafka: kafka(brokerOption("some.plugin", "null")), want: value("some.plugin")},
+		"a list":                                      {kafka: kafka(brokerOption("log.cleanup.policy", `["compact","delete"]`))},
+		"a value from a config provider":              {kafka: kafka(brokerOption("num.partitions", `"${env:PARTITIONS}"`), brokerOption("log.retention.ms", `"${secrets:ns/name:key}"`))},
+		"a dollar alone makes no placeholder":         {kafka: kafka(brokerOption("num.partitions", `"${PARTITIONS}"`)), want: value("num.partitions")},
+		"blanks around a name vanish":                 {kafka: kafka(brokerOption(" num.partitions ", `"abc"`)), want: value(" num.partitions ")},
+		"what is ignored has no wrong value":          {kafka: kafka(brokerOption("node.id", `"abc"`)), want: []string{"warn kafka-option-owned spec.kafka.config[node.id]"}},
+		"an option of a declared listener":            {kafka: kafka(listener, brokerOption("listener.name.plain-9092.max.connections", `"many"`)), want: value("listener.name.plain-9092.max.connections")},
+		"right for a declared listener":               {kafka: kafka(listener, brokerOption("listener.name.plain-9092.max.connections", "10"))},
+		"right in another version":                    {kafka: kafka(brokerOption("num.replica.fetchers", "0"))},
+		"wrong in the cluster's":                      {kafka: kafka(kafkaVersion("4.2.0"), brokerOption("num.replica.fetchers", "0")), want: value("num.replica.fetchers")},
+		"wrong in the newest, which Sluice would run": {kafka: kafka(runBySluice, brokerOption("num.replica.fetchers", "0")), want: value("num.replica.fetchers")},
+		"no such option":                              {kafka: kafka(brokerOption("num.partition", "3")), want: unknown("num.partition"), text: "write num.partitions if that was meant"},
+		"a topic's name":                              {kafka: kafka(brokerOption("retention.ms", "3")), want: unknown("retention.ms"), text: "write log.retention.ms"},
+		"nothing like any option":                     {kafka: kafka(kafkaVersion("4.3.1"), brokerOption("no.such.option", "3")), want: unknown("no.such.option"), text: "Kafka 4.3.1 has no such option, and nothing reads it"},
+		"an option that came later":                   {kafka: kafka(kafkaVersion("4.0.0"), brokerOption("max.decompressed.message.bytes", "1000")), want: unknown("max.decompressed.message.bytes"), text: "only Kafka 4.2.2, 4.4.0 has"},
+		"an exception that Kafka does not know":       {kafka: kafka(brokerOption("zookeeper.connection.timeout.ms", "6000")), want: unknown("zookeeper.connection.timeout.ms")},
+		"config providers are open":                   {kafka: kafka(brokerOption("config.providers", `"env"`), brokerOption("config.providers.env.class", `"org.apache.kafka.common.config.provider.EnvVarConfigProvider"`))},
+		"tiered storage is open":                      {kafka: kafka(brokerOption("rsm.config.chunk.size", "1"), brokerOption("rlmm.config.x", "1"))},
+		"under a prefix of its own too":               {kafka: kafka(brokerOption("remote.log.storage.manager.impl.prefix", `"my.rsm."`), brokerOption("my.rsm.chunk.size", "1"))},
+		"and then not under the default":              {kafka: kafka(brokerOption("remote.log.storage.manager.impl.prefix", `"my.rsm."`), brokerOption("rsm.config.chunk.size", "1")), want: unknown("rsm.config.chunk.size")},
+		"Cruise Control's reporter is open":           {kafka: kafka(brokerOption("cruise.control.metrics.reporter.metrics.reporting.interval.ms", "1"))},
+		"a plugin reads what it likes":                {kafka: kafka(reporter, brokerOption("example.url", `"http://x"`))},
+		"but a typo is likely all the same":           {kafka: kafka(reporter, brokerOption("num.partition", "3")), want: unknown("num.partition")},
+		"Kafka's own class is no plugin":              {kafka: kafka(brokerOption("metric.reporters", `"org.apache.kafka.common.metrics.JmxReporter"`), brokerOption("example.url", `"x"`)), want: unknown("example.url")},
+		"a custom authorizer is a plugin": {kafka: kafka(brokerOption("example.url", `"x"`), func(k *apiv1.Kafka) {
+			k.Spec.Kafka.Authorization = &apiextensionsv1.JSON{Raw: []byte(`{"type":"custom","authorizerClass":"com.example.Authorizer"}`)}
+		})},
+		"a simple one is not": {kafka: kafka(brokerOption("example.url", `"x"`), func(k *apiv1.Kafka) {
+			k.Spec.Kafka.Authorization = &apiextensionsv1.JSON{Raw: []byte(`{"type":"simple"}`)}
+		}), want: unknown("example.url")},
 		"a policy's class is a plugin":                  {kafka: kafka(brokerOption("create.topic.policy.class.name", `"com.example.Policy"`), brokerOption("example.url", `"x"`))},
 		"a version that nobody knows may have anything": {kafka: kafka(kafkaVersion("3.9.1"), brokerOption("no.such.option", "3")), want: []string{"warn kafka-version-unknown spec.kafka.version"}},
 	} {
@@ -187,16 +199,14 @@ func TestKafkaVersions(t *testing.T) {
 	}
 }
 
-func TestRunningVersion(t *testing.T) {
+// TestTheVersionInUseCounts: an upgrade that is asked for is not yet done.
+func TestTheVersionInUseCounts(t *testing.T) {
 	t.Parallel()
-	k := kafka(kafkaVersion("4.3.1"))
-	if got := validation.RunningVersion(k); got != "4.3.1" {
-		t.Errorf("asked for: got %q", got)
-	}
-	k.Status.KafkaVersion = "4.2.1"
-	if got := validation.RunningVersion(k); got != "4.2.1" {
-		t.Errorf("in use: got %q", got)
-	}
+	small := topic(option("segment.bytes", "1000"))
+	upgrading := kafka(kafkaVersion("4.3.1"), func(k *apiv1.Kafka) { k.Status.KafkaVersion = "4.0.2" })
+	wantSaid(t, validation.KafkaTopic(small, nil, validation.TopicFacts{Kafka: upgrading}, validation.Options{}))
+	wantSaid(t, validation.KafkaTopic(small, nil, validation.TopicFacts{Kafka: kafka()}, validation.Options{KafkaVersion: "4.3.1"}),
+		"refuse topic-option-value spec.config[segment.bytes]")
 }
 
 // TestManyUnknownOptionsTakeBoundedTime gives options by the thousand that are

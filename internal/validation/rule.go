@@ -11,12 +11,12 @@ type Options struct {
 	// StrictConfig refuses options that would otherwise only be warned of,
 	// because they are ignored or make every produce request fail.
 	StrictConfig bool
-	// WithoutCertManager tells that the API server is known to lack
-	// cert-manager, which Sluice takes the certificates of TLS listeners from.
-	WithoutCertManager bool
 	// KafkaVersion is the version whose options count where neither the object nor
 	// its Kafka tells; empty to accept what any known version does.
 	KafkaVersion string
+	// WithoutCertManager tells that the API server is known to lack
+	// cert-manager, which Sluice takes the certificates of TLS listeners from.
+	WithoutCertManager bool
 }
 
 // rule is one check, by the name that its findings carry.

@@ -20,9 +20,6 @@ type TopicFacts struct {
 	SameMetric []apiv1.KafkaTopic
 	// Kafka that the topic belongs to; nil where it is not known.
 	Kafka *apiv1.Kafka
-	// KafkaVersion is the version of Kafka that the topic goes to, such as "4.3.1";
-	// empty where it is not known.
-	KafkaVersion string
 }
 
 // topicInput is what a topic rule sees. Old is nil on creation.
