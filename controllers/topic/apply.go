@@ -225,7 +225,9 @@ func (p *pass) done(ctx context.Context, works []*work, doing string, err error)
 		p.unanswered(ctx, p.heart, err)
 		return false
 	}
-	ctrl.LoggerFrom(ctx).Error(err, "Failed to change topics: trying again")
+	if ctx.Err() == nil { // else we are being stopped
+		ctrl.LoggerFrom(ctx).Error(err, "Failed to change topics: trying again")
+	}
 	for _, w := range works {
 		w.postpone(err)
 	}

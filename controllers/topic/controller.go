@@ -95,8 +95,27 @@ func (c *Controller) Start(ctx context.Context) error {
 	if !toolscache.WaitForCacheSync(ctx.Done(), registration.HasSynced) {
 		return nil // stopped before it began
 	}
+	c.warnOfSharedServers(ctx)
 	c.run(ctx)
 	return nil
+}
+
+// warnOfSharedServers says which clusters look like one Kafka under two names.
+// Each name has an index of its own of who manages which topic, so two resources
+// could manage one topic unseen, and deleting either would delete the other's.
+func (c *Controller) warnOfSharedServers(ctx context.Context) {
+	first := map[string]string{}
+	for _, cluster := range c.opts.Clusters {
+		for _, server := range cluster.BootstrapServers {
+			if other, taken := first[server]; taken && other != cluster.Name {
+				ctrl.LoggerFrom(ctx).Info("Two clusters have a bootstrap server in common: topics of one name would be managed, and deleted, "+
+					"by resources of both. Give a Kafka cluster one name, with all of its namespaces",
+					"server", server, "kafkaCluster", cluster.Name, "otherKafkaCluster", other)
+				continue
+			}
+			first[server] = cluster.Name
+		}
+	}
 }
 
 func (c *Controller) run(ctx context.Context) {

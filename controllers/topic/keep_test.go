@@ -136,9 +136,11 @@ func TestATopicMadeBeforeACrashGoesWithItsResource(t *testing.T) {
 }
 
 func TestADeletionPolicyThatIsNotUnderstoodKeepsTheTopic(t *testing.T) {
-	for policy, wantKept := range map[string]bool{
-		"retain": true, "Retain": true, " retain ": true, "retian": true, "keep": true, "delete": false, "Delete": false, "": false,
-	} {
+	for _, c := range []struct {
+		policy   string
+		wantKept bool
+	}{{"retain", true}, {"Retain", true}, {" retain ", true}, {"retian", true}, {"keep", true}, {"delete", false}, {"Delete", false}, {"", false}} {
+		policy, wantKept := c.policy, c.wantKept
 		e := newEnv(t)
 		e.create(aTopic("orders", annotation(kafkav1.AnnotationDeletionPolicy, policy)))
 		e.turn()

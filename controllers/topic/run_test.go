@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
 	toolscache "k8s.io/client-go/tools/cache"
 
 	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
@@ -164,3 +166,26 @@ func TestOptions(t *testing.T) {
 }
 
 var _ Admin = (*fake.Admin)(nil)
+
+func TestOneKafkaUnderTwoNamesIsWarnedOf(t *testing.T) {
+	for name, test := range map[string]struct {
+		servers []string
+		want    int
+	}{
+		"two clusters":       {[]string{"a:1", "b:1"}, 0},
+		"one server in both": {[]string{"a:1", "a:1"}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t, func(o *Options) {
+				for i, s := range test.servers {
+					o.Clusters[i].BootstrapServers = []string{"own-" + o.Clusters[i].Name + ":1", s}
+				}
+			})
+			var said []string
+			e.c.warnOfSharedServers(logr.NewContext(t.Context(), funcr.New(func(_, args string) { said = append(said, args) }, funcr.Options{})))
+			if len(said) != test.want {
+				t.Errorf("said %q, want %d lines", said, test.want)
+			}
+		})
+	}
+}

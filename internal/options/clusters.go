@@ -42,19 +42,9 @@ func LoadExternalClusters(path string) ([]ExternalCluster, error) {
 
 func checkClusters(clusters []ExternalCluster) error {
 	var failures []error
-	entries, servers := map[string]int{}, map[string]int{}
+	entries := map[string]int{}
 	for i, c := range clusters {
 		failures = append(failures, checkCluster(fmt.Sprintf("[%d]", i), c)...)
-		// Under two names two resources could manage one topic unseen, and the
-		// deletion of either would take the other's.
-		for j, s := range c.BootstrapServers {
-			if other, taken := servers[s]; taken && other != i {
-				failures = append(failures, fmt.Errorf(
-					"[%d].bootstrapServers[%d]: %q is a server of entry [%d] already; give a Kafka cluster one name, with all of its namespaces", i, j, s, other))
-				continue
-			}
-			servers[s] = i
-		}
 		if other, taken := entries[c.Name]; taken {
 			failures = append(failures, fmt.Errorf(
 				"[%d].name: %q is the name of entry [%d] already; name a cluster once, with all of its namespaces", i, c.Name, other))

@@ -163,10 +163,6 @@ func TestExternalClusters(t *testing.T) {
 			text:    "- {name: a, namespaces: [x], bootstrapServers: ['b:1']}\n- {name: a, namespaces: [other], bootstrapServers: ['c:1']}\n",
 			wantErr: []string{"[1].name", "entry [0]", "all of its namespaces"},
 		},
-		"one Kafka under two names": {
-			text:    "- {name: a, namespaces: [x], bootstrapServers: ['b:1']}\n- {name: c, namespaces: [x], bootstrapServers: ['d:1', 'b:1']}\n",
-			wantErr: []string{"[1].bootstrapServers[1]", "entry [0]", "one name"},
-		},
 		"a misspelt key":             {text: "- {name: a, namespace: x}\n", wantErr: []string{"namespace", "bootstrapServers"}},
 		"a map":                      {text: "name: a\n", wantErr: []string{"YAML list"}},
 		"nothing filled in":          {text: "- {}\n", wantErr: []string{"[0].name", "[0].namespaces", "[0].bootstrapServers"}},

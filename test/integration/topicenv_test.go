@@ -176,7 +176,7 @@ func (e *topicEnv) waitTopics(n int, good func(*apiv1.KafkaTopic) bool) {
 	e.Helper()
 	var last *apiv1.KafkaTopic
 	bad := 0
-	err := wait.PollUntilContextTimeout(e.Context(), 200*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(e.Context(), 500*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
 		var list apiv1.KafkaTopicList
 		if err := e.kube.List(ctx, &list, client.InNamespace(e.namespace)); err != nil {
 			return false, err
@@ -198,7 +198,7 @@ func (e *topicEnv) waitTopics(n int, good func(*apiv1.KafkaTopic) bool) {
 func (e *topicEnv) waitMetric(family string, least float64, labels ...string) {
 	e.Helper()
 	last := 0.0
-	err := wait.PollUntilContextTimeout(e.Context(), 50*time.Millisecond, patience, true, func(context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(e.Context(), 100*time.Millisecond, patience, true, func(context.Context) (bool, error) {
 		last = e.metrics().sum(family, labels...)
 		return last >= least, nil
 	})
