@@ -43,12 +43,13 @@ build: ## Build bin/sluice
 	go build -o bin/sluice ./cmd/sluice
 
 .PHONY: generate
-generate: $(CONTROLLER_GEN) ## Generate deep copies and the chart's CRDs
+generate: $(CONTROLLER_GEN) ## Generate deep copies, the chart's CRDs and docs/rules.md
 	$(CONTROLLER_GEN) object:headerFile=/dev/null paths=./api/v1
 	@tmp=$$(mktemp -d); trap 'rm -rf "$$tmp"' EXIT; \
 	$(CONTROLLER_GEN) crd:headerFile=/dev/null paths=./api/v1 output:crd:dir=$$tmp && \
 	rm -rf charts/sluice/templates/crds && \
 	go run ./api/crdgen $$tmp charts/sluice/templates/crds
+	go run ./internal/rulesdoc docs/rules.md
 
 # Not part of generate: it needs Java and Maven, and Kafka's jars for each version.
 .PHONY: generate-options
@@ -110,8 +111,9 @@ test-integration: $(HELM) $(GOTESTSUM) build ## Run the tests on a real API serv
 test: test-unit test-integration test-examples demo demo-embedded ## Run what CI runs: all tests, the examples, the demo
 
 .PHONY: test-examples
-DIR ?= examples
-test-examples: $(HELM) build ## Apply every manifest of DIR to a real API server and compare
+DIR ?= examples test/examples/valid
+test-examples: $(HELM) build ## Judge every manifest of DIR, apply it to a real API server and compare
+	bin/sluice validate -R $(DIR:%=-f %)
 	go run ./test/examples $(DIR)
 
 .PHONY: demo
@@ -128,7 +130,7 @@ FUZZTIME ?= 60s
 fuzz: ## Run every fuzz target for FUZZTIME
 	@for p in $$(grep -rl --include='*_test.go' '^func Fuzz' api certs cmd controllers internal webhooks | xargs -n1 dirname | sort -u); do \
 	  for f in $$(grep -rhoE '^func Fuzz[A-Za-z0-9]+' "$$p"/*_test.go | cut -c6-); do \
-	    echo "$$p $$f"; go test "./$$p" -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) || exit 1; \
+	    echo "$$p $$f"; go test "./$$p" -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x || exit 1; \
 	  done; \
 	done
 

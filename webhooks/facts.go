@@ -66,7 +66,7 @@ func (s source) namespaces(cluster, namespace string) []string {
 	return []string{namespace}
 }
 
-func (s source) topic(ctx context.Context, t *apiv1.KafkaTopic) (validation.TopicFacts, error) {
+func (s source) topic(ctx context.Context, t, old *apiv1.KafkaTopic) (validation.TopicFacts, error) {
 	cluster := t.Labels[apiv1.LabelCluster]
 	if cluster == "" {
 		return validation.TopicFacts{}, nil

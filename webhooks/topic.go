@@ -9,7 +9,7 @@ import (
 
 func judgeTopic(s source, opts validation.Options) func(context.Context, *apiv1.KafkaTopic, *apiv1.KafkaTopic) (validation.Result, error) {
 	return func(ctx context.Context, topic, old *apiv1.KafkaTopic) (validation.Result, error) {
-		facts, err := s.topic(ctx, topic)
+		facts, err := s.topic(ctx, topic, old)
 		if err != nil {
 			return validation.Result{}, err
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/sluice-kafka/sluice/internal/configdef"
 	"github.com/sluice-kafka/sluice/internal/livecluster"
 	"github.com/sluice-kafka/sluice/internal/offline"
 	"github.com/sluice-kafka/sluice/internal/validation"
@@ -59,6 +60,8 @@ func newValidateCommand() *cobra.Command {
 	f.StringVarP(&opts.namespace, "namespace", "n", "", "namespace of objects that name none (default: that of --kube-context)")
 	f.StringVar(&opts.kubeContext, "kube-context", "", "context of the kubeconfig: look at the live objects too, and judge as updates of them where no --old is given")
 	f.StringVar(&opts.kubeconfig, "kubeconfig", "", "kubeconfig file for --kube-context (default: $KUBECONFIG, else ~/.kube/config)")
+	f.StringVar(&opts.rules.KafkaVersion, "kafka-version", "", "version of Kafka whose options count where no Kafka resource tells: "+
+		strings.Join(configdef.Versions(), ", ")+" (default: what any of these accepts)")
 	f.BoolVar(&opts.rules.StrictConfig, "strict-config", false, "refuse options that are ignored or make writes fail, instead of warning of them")
 	f.StringVarP(&opts.output, "output", "o", offline.FormatText, "format of the report: "+strings.Join(offline.Formats, ", "))
 	return cmd
@@ -96,6 +99,11 @@ func (o validateOptions) request(stdin io.Reader) (offline.Request, error) {
 	}
 	if len(o.files) == 0 {
 		return req, errors.New("--filename is missing: name a file or folder, or - for the standard input")
+	}
+	if v := o.rules.KafkaVersion; v != "" {
+		if _, _, ok := configdef.ReleaseOf(v); !ok {
+			return req, fmt.Errorf("--kafka-version=%s: the known versions are %s", v, strings.Join(configdef.Versions(), ", "))
+		}
 	}
 	if o.kubeconfig != "" && o.kubeContext == "" {
 		return req, errors.New("--kubeconfig is given without --kube-context: name the context to look at")

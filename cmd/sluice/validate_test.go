@@ -130,6 +130,8 @@ func TestValidateExitsAsItSays(t *testing.T) {
 	write(t, dir, "broken/a.yaml", "a: b: c\n")
 	write(t, dir, "broken/b.yaml", badTopic)
 	write(t, dir, "deep/er/good.yaml", goodTopic)
+	// An option that came with Kafka 4.2.
+	write(t, dir, "new/new.yaml", strings.Replace(goodTopic, "partitions: 3", "config: {remote.copy.lag.ms: 1000}", 1))
 	if err := os.MkdirAll(filepath.Join(dir, "empty"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -154,6 +156,9 @@ func TestValidateExitsAsItSays(t *testing.T) {
 		"a folder with subfolders only":         {args: []string{"-f", "deep"}, code: 2, want: []string{"-R looks into subfolders"}},
 		"nothing to judge":                      {code: 2, want: []string{"--filename is missing"}},
 		"a format that there is not":            {args: []string{"-f", "good", "-o", "xml"}, code: 2, want: []string{"--output=xml", "junit"}},
+		"a version that there is not":           {args: []string{"-f", "good", "--kafka-version", "2.8.0"}, code: 2, want: []string{"--kafka-version=2.8.0", "4.3"}},
+		"an option of a newer version":          {args: []string{"-f", "new", "--kafka-version", "4.0.0"}, code: 0, want: []string{"new.yaml:7: warning: KafkaTopic/good: spec.config[remote.copy.lag.ms]"}},
+		"an option that some version has":       {args: []string{"-f", "new"}, code: 0, want: []string{"0 warnings"}},
 		"a flag that there is not":              {args: []string{"--strickt"}, code: 2, want: []string{"--strickt"}},
 		"an argument too many":                  {args: []string{"good"}, code: 2, want: []string{"good"}},
 		"a kubeconfig without a context":        {args: []string{"-f", "good", "--kubeconfig", "x"}, code: 2, want: []string{"--kube-context"}},

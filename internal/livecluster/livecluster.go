@@ -44,6 +44,8 @@ func Open(kubeconfig, context string) (cluster *Cluster, namespace string, err e
 	if namespace, _, err = loaded.Namespace(); err != nil {
 		return nil, "", fmt.Errorf("reading the namespace of context %q: %w", context, err)
 	}
+	// The API server itself is fair between its clients.
+	config.QPS = -1
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, apiv1.AddToScheme} {
 		if err := add(scheme); err != nil {

@@ -126,6 +126,8 @@ func (d *document) fault(err error) (line int, why string) {
 	if bytes.Contains(d.text, []byte("{{")) {
 		mend = "if it is a template, render it first and judge what comes out"
 	}
+	// What is missing at the end is missed behind it.
+	line = min(line, d.line+bytes.Count(bytes.TrimSpace(d.text), []byte("\n")))
 	return line, fmt.Sprintf("this is not YAML: %s; %s", why, mend)
 }
 

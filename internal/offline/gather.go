@@ -10,16 +10,16 @@ import (
 
 // The facts of each kind are those that the webhook gathers from its cache.
 
-func (l *lookup) topicFacts(t *apiv1.KafkaTopic) validation.TopicFacts {
+func (l *lookup) topicFacts(t, old *apiv1.KafkaTopic) validation.TopicFacts {
 	cluster := t.Labels[apiv1.LabelCluster]
 	if cluster == "" {
 		return validation.TopicFacts{}
 	}
 	name, namespace := validation.ClaimedName(t), l.from.namespace
 	facts := validation.TopicFacts{SameName: l.topics(l.set.topicsByClaim[scoped(namespace, cluster, name)])}
-	if m := l.find(key{apiv1.KindKafka, namespace, cluster}); m != nil {
-		if kafka, ok := m.object.(*apiv1.Kafka); ok {
-			facts.Kafka, facts.KafkaVersion = kafka, validation.RunningVersion(kafka)
+	if validation.NeedsKafka(t, old) {
+		if m := l.find(key{apiv1.KindKafka, namespace, cluster}); m != nil {
+			facts.Kafka, _ = m.object.(*apiv1.Kafka)
 		}
 	}
 	if t.Status.TopicName == "" {

@@ -41,7 +41,7 @@ func (l *lookup) judge(object, old metav1.Object, opts validation.Options) valid
 		return validation.KafkaNodePool(o, was, l.poolFacts(o), opts)
 	case *apiv1.KafkaTopic:
 		was, _ := old.(*apiv1.KafkaTopic)
-		return validation.KafkaTopic(o, was, l.topicFacts(o), opts)
+		return validation.KafkaTopic(o, was, l.topicFacts(o, was), opts)
 	case *apiv1.KafkaRebalance:
 		was, _ := old.(*apiv1.KafkaRebalance)
 		return validation.KafkaRebalance(o, was, l.rebalanceFacts(o), opts)
@@ -82,7 +82,18 @@ func pair(manifests []*manifest, olds []content, live liveContent, haveOld bool)
 			keepObserved(m.object, m.old)
 		case len(candidates) != 1:
 			m.oldUnsettled = len(byKey[m.key]) > 0
+			forget(m.object)
 		}
+	}
+}
+
+// forget drops the status of a Kafka that would be created, as the API server
+// does: an export of a whole cluster must not look as if its pools were new to a
+// Kafka that runs. What a topic's file says of the topic counts, for it is what
+// the author knew of it.
+func forget(object metav1.Object) {
+	if k, ok := object.(*apiv1.Kafka); ok {
+		k.Status = apiv1.KafkaStatus{}
 	}
 }
 

@@ -12,7 +12,8 @@ import (
 // set is everything that is known: the manifests of the files, and the objects
 // of the live cluster that no file replaces.
 type set struct {
-	byKey map[key][]*manifest
+	byKey  map[key][]*manifest
+	inFile map[inFile][]*manifest
 	// Indexes by namespace, cluster and what is looked for.
 	topicsByClaim, topicsByMetric, poolsByCluster map[string][]key
 	// facts are what the operator published, by the key of the Kafka.
@@ -23,9 +24,15 @@ type set struct {
 	templates map[string]bool
 }
 
+// inFile is a key within one file.
+type inFile struct {
+	key
+	file string
+}
+
 func newSet(files []*manifest, live liveContent) *set {
 	s := &set{
-		byKey: map[key][]*manifest{}, facts: live.facts, complete: live.complete, templates: map[string]bool{},
+		byKey: map[key][]*manifest{}, inFile: map[inFile][]*manifest{}, facts: live.facts, complete: live.complete, templates: map[string]bool{},
 		topicsByClaim: map[string][]key{}, topicsByMetric: map[string][]key{}, poolsByCluster: map[string][]key{},
 	}
 	for _, m := range files {
@@ -44,6 +51,8 @@ func (s *set) add(m *manifest) {
 		return // its faults say so
 	}
 	s.byKey[m.key] = append(s.byKey[m.key], m)
+	here := inFile{m.key, m.file}
+	s.inFile[here] = append(s.inFile[here], m)
 	switch o := m.object.(type) {
 	case *apiv1.KafkaTopic:
 		cluster := o.Labels[apiv1.LabelCluster]
@@ -88,35 +97,26 @@ type lookup struct {
 // find returns the one manifest of a key that goes together with the one that
 // the look-up is for; nil where there is none, or where that is not settled.
 // Several of one key are alternatives, as in overlays or in a folder of
-// examples: the one of the same file counts.
+// examples: the one of the same file counts. What stands in one file with an
+// alternative of the manifest that is looked from goes with that one.
 func (l *lookup) find(k key) *manifest {
 	if k == l.from.key {
 		return nil
 	}
-	var free, near []*manifest
-	for _, m := range l.set.byKey[k] {
-		switch {
-		case m.file == l.from.file:
-			near = append(near, m)
-		case !l.takenBySibling(m):
-			free = append(free, m)
-		}
-	}
-	switch all := len(l.set.byKey[k]); {
-	case len(near) == 1:
+	all, near := l.set.byKey[k], l.set.inFile[inFile{k, l.from.file}]
+	if len(near) == 1 {
 		return near[0]
-	case len(near) == 0 && len(free) == 1 && all == 1:
-		return free[0]
-	case len(near)+len(free) > 0 && !slices.Contains(l.unsettled, k):
+	}
+	free := slices.IndexFunc(all, func(m *manifest) bool {
+		return m.file == l.from.file || len(l.set.inFile[inFile{l.from.key, m.file}]) == 0
+	})
+	switch {
+	case free < 0:
+		return nil
+	case len(all) == 1:
+		return all[0]
+	case !slices.Contains(l.unsettled, k):
 		l.unsettled = append(l.unsettled, k)
 	}
 	return nil
-}
-
-// takenBySibling tells whether a neighbour stands in one file with an
-// alternative of the manifest that is looked from, and so goes with that one.
-func (l *lookup) takenBySibling(neighbour *manifest) bool {
-	return slices.ContainsFunc(l.set.byKey[l.from.key], func(m *manifest) bool {
-		return m != l.from && m.file == neighbour.file
-	})
 }

@@ -92,18 +92,19 @@ func judge(ctx context.Context, a validation.About, text string) ([]offline.Mess
 		return judgeDeletion(a, text)
 	}
 	req := offline.Request{Rules: validation.Options{WithoutCertManager: a.WithoutCertManager}}
-	for name, text := range map[string]string{besideFile: a.Beside, exampleFile: text} {
-		files, err := file(a, name, text)
+	for _, part := range []struct {
+		to         *[]offline.File
+		name, text string
+	}{
+		{&req.Files, besideFile, a.Beside}, {&req.Files, exampleFile, text},
+		// What stands beside the example is there already.
+		{&req.Old, besideFile, a.Beside}, {&req.Old, exampleFile, a.Before},
+	} {
+		files, err := file(a, part.name, part.text)
 		if err != nil {
 			return nil, err
 		}
-		req.Files = append(req.Files, files...)
-	}
-	if a.Before != "" {
-		var err error
-		if req.Old, err = file(a, exampleFile, a.Before); err != nil {
-			return nil, err
-		}
+		*part.to = append(*part.to, files...)
 	}
 	report, err := offline.Run(ctx, req)
 	if err != nil {

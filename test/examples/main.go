@@ -3,8 +3,9 @@
 //
 // Usage: examples DIR...
 //
-// It prints one line a manifest of Sluice's kinds, counts the others, and exits
-// with 1 where one was refused or came back changed.
+// Then it applies all of them together, in several orders. It prints one line a
+// manifest of Sluice's kinds, counts the others, and exits with 1 where one was
+// refused or came back changed.
 package main
 
 import (
@@ -78,6 +79,11 @@ func run(dirs []string) error {
 		return err
 	}
 	failed, err := applyAll(ctx, cp, manifests)
+	if err == nil {
+		var refused int
+		refused, err = applyInOrders(ctx, cp, manifests)
+		failed += refused
+	}
 	if err := errors.Join(err, op.Stop()); err != nil {
 		return err
 	}
@@ -97,7 +103,7 @@ func collect(dirs []string) (ours []manifest, others int, err error) {
 				return err
 			}
 			objects, err := read(path)
-			for _, o := range objects {
+			for _, o := range expanded(objects) {
 				if o.GroupVersionKind().GroupVersion() == apiv1.GroupVersion && kinds[o.GetKind()] {
 					ours = append(ours, manifest{path, o})
 				} else {
@@ -132,6 +138,32 @@ func read(path string) ([]*unstructured.Unstructured, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return objects, nil
+}
+
+// expanded takes lists apart, and takes from every object what belongs to the
+// API server that it was exported from.
+func expanded(objects []*unstructured.Unstructured) []*unstructured.Unstructured {
+	var all []*unstructured.Unstructured
+	for _, o := range objects {
+		items, found, err := unstructured.NestedSlice(o.Object, "items")
+		if !found || err != nil || !strings.HasSuffix(o.GetKind(), "List") {
+			all = append(all, o)
+			continue
+		}
+		for _, item := range items {
+			if content, ok := item.(map[string]any); ok {
+				all = append(all, &unstructured.Unstructured{Object: content})
+			}
+		}
+	}
+	for _, o := range all {
+		o.SetResourceVersion("")
+		o.SetUID("")
+		o.SetManagedFields(nil)
+		o.SetFinalizers(nil)
+		unstructured.RemoveNestedField(o.Object, "metadata", "creationTimestamp")
+	}
+	return all
 }
 
 // warnings collects what the API server warns of during one request.
