@@ -74,8 +74,8 @@ verify: ## Generate, format and tidy; fail if that changed anything
 
 .PHONY: lint
 lint: $(GOLANGCI_LINT) ## Lint, import rules included
-	$(GOLANGCI_LINT) run ./...
-	@for m in $(filter-out .tools/% .,$(MODULES)); do echo "lint $$m"; (cd "$$m" && $(GOLANGCI_LINT) run --config $(CURDIR)/.golangci.yml ./...) || exit 1; done
+	$(GOLANGCI_LINT) run --allow-parallel-runners ./...
+	@for m in $(filter-out .tools/% .,$(MODULES)); do echo "lint $$m"; (cd "$$m" && $(GOLANGCI_LINT) run --allow-parallel-runners --config $(CURDIR)/.golangci.yml ./...) || exit 1; done
 
 .PHONY: chart
 chart: $(HELM) ## Lint and render the chart
