@@ -183,7 +183,7 @@ func topicOptionNames(in topicInput) []Finding {
 // NeedsKafka tells whether a topic is judged differently where its Kafka is
 // known, so that nobody looks it up in vain.
 func NeedsKafka(topic, old *apiv1.KafkaTopic) bool {
-	return len(topic.Spec.Config) > 0 || ChangesReplicas(topic, old)
+	return len(topic.Spec.Config) > 0 || changesReplicas(topic, old)
 }
 
 // versions of the Kafka that the topic goes to.
