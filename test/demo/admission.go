@@ -42,7 +42,7 @@ func (d *demo) acceptances(ctx context.Context) error {
 		for _, w := range warned {
 			ok = ok && strings.Contains(w, m.warning)
 		}
-		if err := d.check(ok, "accepted with %d warnings", len(warned)); err != nil {
+		if err := d.check(ok, "accepted with %s", counted(len(warned), "warning")); err != nil {
 			return err
 		}
 	}

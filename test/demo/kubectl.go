@@ -53,7 +53,7 @@ func (k *kubectl) apply(ctx context.Context, file string) (refusal string, warne
 	if err != nil {
 		return "", nil, err
 	}
-	k.command("kubectl apply -f %s", file)
+	k.command("kubectl apply --server-side -f test/demo/manifests/%s", file)
 	comment, _, _ := strings.Cut(string(raw), "\napiVersion")
 	k.answer(comment)
 	for _, o := range objects {
@@ -72,14 +72,33 @@ func (k *kubectl) applyOne(ctx context.Context, o *unstructured.Unstructured) (r
 	var status apierrors.APIStatus
 	switch {
 	case err == nil:
-		k.answer(fmt.Sprintf("%s/%s serverside-applied", strings.ToLower(o.GetKind()), o.GetName()))
+		gvk := o.GroupVersionKind()
+		k.answer(fmt.Sprintf("%s.%s/%s serverside-applied", strings.ToLower(gvk.Kind), gvk.Group, o.GetName()))
 		return "", nil
 	case errors.As(err, &status):
-		k.answer("Error from server: " + err.Error())
+		k.answer(failure(status.Status()))
 		return err.Error(), nil
 	default:
 		return "", err
 	}
+}
+
+// failure puts an answer of the API server into kubectl's words.
+func failure(s metav1.Status) string {
+	if s.Reason == metav1.StatusReasonInvalid && s.Details != nil && len(s.Details.Causes) > 0 {
+		text := fmt.Sprintf("The %s %q is invalid:", s.Details.Kind, s.Details.Name)
+		if len(s.Details.Causes) == 1 {
+			return text + " " + s.Details.Causes[0].Field + ": " + s.Details.Causes[0].Message
+		}
+		for _, c := range s.Details.Causes {
+			text += "\n* " + c.Field + ": " + c.Message
+		}
+		return text
+	}
+	if s.Reason == metav1.StatusReasonUnknown {
+		return "Error from server: " + s.Message
+	}
+	return fmt.Sprintf("Error from server (%s): %s", s.Reason, s.Message)
 }
 
 // warnings collects what the API server warns of.

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -118,7 +119,7 @@ func (d *demo) startKafka(ctx context.Context) error {
 		return missing
 	}
 	if missing != nil {
-		d.say("Not a real Kafka:")
+		d.say("No real Kafka this time, an embedded one stands in:")
 		d.answer(missing.Error())
 		embedded, err := kafka.StartEmbedded(1)
 		if err != nil {
@@ -147,12 +148,18 @@ func (d *demo) keep(ctx context.Context) error {
 		return nil
 	}
 	d.chapter("Left running until Ctrl-C")
-	d.say("export KUBECONFIG=%s", d.plane.Kubeconfig)
-	d.say("kubectl get kafkatopics -n %s", namespace)
-	d.say("Kafka:    %v", d.kafka.Bootstrap())
+	d.say("In another terminal:")
+	d.blank()
+	d.say("  export KUBECONFIG=%s", d.plane.Kubeconfig)
+	d.say("  kubectl get kafkatopics -n %s", namespace)
+	d.say("  kubectl describe kafkatopic %s -n %s", topicName(0), namespace)
+	d.say("  kubectl apply -f test/demo/manifests/bad/topic-name.yaml")
+	d.blank()
+	d.say("Kafka:    %s", strings.Join(d.kafka.Bootstrap(), ","))
 	d.say("Metrics:  %s", d.operator.MetricsURL)
 	d.say("Log:      %s", d.operator.Log)
 	<-ctx.Done()
+	d.say("Stopping ...")
 	return nil
 }
 

@@ -14,10 +14,12 @@ import (
 // template, and without its volumes.
 func (d *demo) pods(ctx context.Context) error {
 	d.chapter("Each Kafka pod gets volumes of its own at admission")
-	d.say("The pool asks for secret creds-{nodeId} and claim audit-{nodeId}; its pods come with mounts only.")
+	d.say("The pool applied above asks for the Secret creds-{nodeId} and the claim audit-{nodeId}.")
+	d.say("The demo creates its pods as Strimzi before 1.2 would: with the mounts, without volumes.")
 	for id := range 2 {
 		pod := kafkaPod(id)
-		d.command("kubectl create -f %s.yaml", pod.Name)
+		d.blank()
+		d.say("Pod %s comes back from the API server with", pod.Name)
 		if err := d.kubectl.Create(ctx, pod); err != nil {
 			return err
 		}
@@ -26,14 +28,14 @@ func (d *demo) pods(ctx context.Context) error {
 			switch {
 			case v.Secret != nil:
 				secret = v.Secret.SecretName
-				d.answer(fmt.Sprintf("volume %s: secret %s", v.Name, secret))
+				d.answer(fmt.Sprintf("volume %s: Secret %s", v.Name, secret))
 			case v.PersistentVolumeClaim != nil:
 				claim = v.PersistentVolumeClaim.ClaimName
-				d.answer(fmt.Sprintf("volume %s: persistentVolumeClaim %s", v.Name, claim))
+				d.answer(fmt.Sprintf("volume %s: PersistentVolumeClaim %s", v.Name, claim))
 			}
 		}
 		ok := secret == fmt.Sprintf("creds-%d", id) && claim == fmt.Sprintf("audit-%d", id)
-		if err := d.check(ok, "%s mounts its own secret and claim", pod.Name); err != nil {
+		if err := d.check(ok, "%s mounts a Secret and a claim of its own", pod.Name); err != nil {
 			return err
 		}
 	}

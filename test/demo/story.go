@@ -22,6 +22,10 @@ func (s *story) say(format string, args ...any) {
 	fmt.Fprintf(s.out, "  "+format+"\n", args...)
 }
 
+func (s *story) blank() {
+	fmt.Fprintln(s.out)
+}
+
 // command shows what a reader would type.
 func (s *story) command(format string, args ...any) {
 	fmt.Fprintf(s.out, "\n  $ "+format+"\n", args...)
@@ -44,6 +48,18 @@ func (s *story) check(ok bool, format string, args ...any) error {
 	}
 	fmt.Fprintf(s.out, "  [ok] %s\n", text)
 	return nil
+}
+
+// counted puts a number before its noun.
+func counted(n int, noun string) string {
+	switch {
+	case n == 1:
+	case strings.HasSuffix(noun, "ch"):
+		noun += "es"
+	default:
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
 }
 
 func wrap(line string, width int) []string {

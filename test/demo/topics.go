@@ -145,7 +145,7 @@ func (d *demo) checkKafka(ctx context.Context, want int, text string, count func
 // nothing.
 func (d *demo) quiet(ctx context.Context) error {
 	d.chapter("With nothing to do, nothing is written")
-	d.say("Every %s here (120 s by default) all topics are compared again.", resync)
+	d.say("Every %s here (2 minutes by default) all topics are compared with Kafka again.", resync)
 	before, err := d.settled(ctx)
 	if err != nil {
 		return err
@@ -165,8 +165,8 @@ func (d *demo) quiet(ctx context.Context) error {
 	if !ok {
 		d.say("Writes to Kubernetes before: %v; after: %v", before[metricWrites], after[metricWrites])
 	}
-	return d.check(ok, "%.0f topics compared in %.0f batches: %.0f Admin calls, %.0f writes to Kubernetes",
-		delta(metricReconciled), delta(metricBatches), delta(metricAdminCalls), delta(metricWrites))
+	return d.check(ok, "%.0f comparisons of %d topics in %s: two calls to Kafka a batch, %s to Kubernetes",
+		delta(metricReconciled), topics-deleted, counted(int(delta(metricBatches)), "batch"), counted(int(delta(metricWrites)), "write"))
 }
 
 // settled reads the metrics when no batch is under way: two readings agree.
@@ -266,7 +266,8 @@ func calls(before, after harness.Metrics) string {
 		}
 	}
 	sort.Strings(parts)
-	return fmt.Sprintf("%.0f batches, %.0f Admin calls: %s", after.Sum(metricBatches)-before.Sum(metricBatches), total, strings.Join(parts, ", "))
+	return fmt.Sprintf("%s, %s: %s", counted(int(after.Sum(metricBatches)-before.Sum(metricBatches)), "batch"),
+		counted(int(total), "Admin call")+" to Kafka", strings.Join(parts, ", "))
 }
 
 // inKafka asks Kafka itself for its topics.
