@@ -108,7 +108,7 @@ test-integration: $(HELM) $(GOTESTSUM) build ## Run the tests on a real API serv
 	$(GOTESTSUM) --format testname --format-hide-empty-pkg -- -p 1 -timeout 30m ./test/...
 
 .PHONY: test
-test: test-unit test-integration test-examples demo demo-embedded ## Run what CI runs: all tests, the examples, the demo
+test: test-unit test-integration test-examples demo demo-embedded ## Run all tests, the examples and the demo
 
 .PHONY: test-examples
 DIR ?= examples test/examples/valid
@@ -116,18 +116,20 @@ test-examples: $(HELM) build ## Judge every manifest of DIR, apply it to a real 
 	bin/sluice validate -R $(DIR:%=-f %)
 	go run ./test/examples $(DIR)
 
+# Not by `go run`, which calls every Ctrl-C an error.
+RUN_DEMO = go build -o bin/demo ./test/demo && exec bin/demo
 .PHONY: demo
-demo: $(HELM) build ## Show the main job on embedded parts; KEEP=1 leaves it running
-	@go run ./test/demo
+demo: $(HELM) build ## Show the main job on a real API server; KEEP=1 leaves it running
+	@$(RUN_DEMO)
 
 # What a newcomer without Java sees.
 .PHONY: demo-embedded
 demo-embedded: $(HELM) build
-	@DEMO_KAFKA=embedded go run ./test/demo
+	@export DEMO_KAFKA=embedded; $(RUN_DEMO)
 
 .PHONY: fuzz
 FUZZTIME ?= 60s
-fuzz: ## Run every fuzz target for FUZZTIME
+fuzz: ## Run every fuzz target for FUZZTIME (60s) each
 	@for p in $$(grep -rl --include='*_test.go' '^func Fuzz' api certs cmd controllers internal webhooks | xargs -n1 dirname | sort -u); do \
 	  for f in $$(grep -rhoE '^func Fuzz[A-Za-z0-9]+' "$$p"/*_test.go | cut -c6-); do \
 	    echo "$$p $$f"; go test "./$$p" -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x || exit 1; \
