@@ -41,8 +41,9 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "sluice",
 		Short: "Keeps Apache Kafka on Kubernetes safe to change",
-		Long: "Sluice admits Strimzi's resources to a Kubernetes API server, refuses bad ones with the\n" +
-			"reason and the mend, and runs controllers that keep Kafka in step with the good ones.",
+		Long: "Sluice judges Strimzi's resources as they are applied to a Kubernetes API server: it refuses\n" +
+			"bad ones with the reason and what to write instead, and runs controllers that keep Kafka in\n" +
+			"step with the good ones.",
 		// execute prints errors, without the usage: an error names what is wrong.
 		SilenceErrors: true,
 		SilenceUsage:  true,

@@ -25,7 +25,8 @@ func newOperatorCommand() *cobra.Command {
 		Short: "Run the admission webhooks and the controllers",
 		Long: "Runs the admission webhooks and the controllers in a cluster. Webhooks are served by every\n" +
 			"replica, controllers run on the one that leads. Each flag has an environment variable, named in\n" +
-			"brackets; the flag wins. Stops on SIGTERM, and hands over its lease.",
+			"brackets; the flag wins. Lists are separated by commas. Stops on SIGTERM or Ctrl-C, and hands\n" +
+			"over its lease.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := options.BindEnv(cmd.Flags(), os.LookupEnv); err != nil {

@@ -38,17 +38,17 @@ func (o *Operator) addWebhookFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&w.BindAddress, "webhook-bind-address", w.BindAddress, "address that the webhooks are served on; empty for all")
 	fs.IntVar(&w.Port, "webhook-port", w.Port, "port that the webhooks are served on")
 	fs.StringVar(&w.ValidatingConfiguration, "validating-webhook-configuration", w.ValidatingConfiguration,
-		"ValidatingWebhookConfiguration whose caBundle is kept; empty for none")
+		"ValidatingWebhookConfiguration whose caBundle is kept up to date; empty for none")
 	fs.StringVar(&w.MutatingConfiguration, "mutating-webhook-configuration", w.MutatingConfiguration,
-		"MutatingWebhookConfiguration whose caBundle is kept; empty for none")
-	fs.BoolVar(&w.StrictConfig, "strict-config", w.StrictConfig, "refuse what admission otherwise warns about in Kafka's options")
+		"MutatingWebhookConfiguration whose caBundle is kept up to date; empty for none")
+	fs.BoolVar(&w.StrictConfig, "strict-config", w.StrictConfig, "refuse what admission otherwise only warns about in the options (config) of Kafkas and topics")
 }
 
 func (o *Operator) addCertificateFlags(fs *pflag.FlagSet) {
 	c := &o.Certificates
 	fs.StringVar(&c.Mode, "cert-mode", c.Mode, "who fills the certificate's Secret: "+CertModeSelfSigned+" or "+CertModeCertManager)
 	fs.StringVar(&c.Secret, "cert-secret", c.Secret, "Secret with the serving certificate, in the operator's namespace")
-	fs.StringVar(&c.Service, "webhook-service", c.Service, "Service before the webhooks, which the certificate is for")
+	fs.StringVar(&c.Service, "webhook-service", c.Service, "Service in front of the webhooks, which the certificate is for")
 	fs.StringSliceVar(&c.ExtraHosts, "webhook-cert-hosts", c.ExtraHosts, "more DNS names and IP addresses that a self-signed certificate is for")
 	fs.DurationVar(&c.Validity, "cert-validity", c.Validity, "validity of a self-signed certificate; it is renewed when two thirds are over")
 	fs.DurationVar(&c.PropagationDelay, "cert-propagation-delay", c.PropagationDelay,
@@ -59,11 +59,11 @@ func (o *Operator) addCertificateFlags(fs *pflag.FlagSet) {
 func (o *Operator) addTopicFlags(fs *pflag.FlagSet) {
 	t := &o.Topics
 	fs.StringVar(&t.ExternalClustersFile, "external-clusters", t.ExternalClustersFile,
-		"YAML file with a list of Kafka clusters: name, namespaces, bootstrapServers")
+		"YAML file with a list of the Kafka clusters whose topics are managed, each with name, namespaces, bootstrapServers; without it none are")
 	fs.IntVar(&t.MaxBatchSize, "max-batch-size", t.MaxBatchSize, "topics that are reconciled together at most")
 	fs.DurationVar(&t.MaxBatchLinger, "max-batch-linger", t.MaxBatchLinger, "how long a batch waits for more topics after its first")
 	fs.DurationVar(&t.ResyncInterval, "resync-interval", t.ResyncInterval, "how often every topic is compared with Kafka")
-	fs.DurationVar(&t.UnreachableAfter, "unreachable-after", t.UnreachableAfter, "how long Kafka may be unreachable before topics that are not Ready say so")
+	fs.DurationVar(&t.UnreachableAfter, "unreachable-after", t.UnreachableAfter, "how long Kafka may be unreachable before the status of topics that are not Ready says so")
 	fs.IntVar(&t.Workers, "topic-workers", t.Workers, "batches of one Kafka cluster that may run at the same time")
 	fs.BoolVar(&t.UseFinalizers, "use-finalizers", t.UseFinalizers, "have a KafkaTopic wait until its topic is deleted from Kafka")
 }
@@ -74,7 +74,7 @@ func (o *Operator) addServingFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&s.MetricsSecure, "metrics-secure", s.MetricsSecure,
 		"serve metrics over TLS, to those alone whose token the API server knows and allows to get /metrics")
 	fs.StringVar(&s.HealthProbeBindAddress, "health-probe-bind-address", s.HealthProbeBindAddress, "address of /healthz and /readyz, host:port; "+Disabled+" for none")
-	fs.BoolVar(&s.EnableDebug, "enable-debug", s.EnableDebug, "serve /debug/pprof beside the metrics")
+	fs.BoolVar(&s.EnableDebug, "enable-debug", s.EnableDebug, "serve /debug/pprof at the address of the metrics")
 	fs.StringVar(&l.Level, "log-level", l.Level, "debug, info, error, or a number: the higher, the more is logged")
 	fs.StringVar(&l.Format, "log-format", l.Format, LogFormatJSON+" or "+LogFormatConsole)
 }
