@@ -41,7 +41,7 @@ func (o *Operator) addWebhookFlags(fs *pflag.FlagSet) {
 		"ValidatingWebhookConfiguration whose caBundle is kept up to date; empty for none")
 	fs.StringVar(&w.MutatingConfiguration, "mutating-webhook-configuration", w.MutatingConfiguration,
 		"MutatingWebhookConfiguration whose caBundle is kept up to date; empty for none")
-	fs.BoolVar(&w.StrictConfig, "strict-config", w.StrictConfig, "refuse what admission otherwise only warns about in the options (config) of Kafkas and topics")
+	fs.BoolVar(&w.StrictConfig, "strict-config", w.StrictConfig, "refuse options that are ignored or make writes fail, instead of warning of them")
 }
 
 func (o *Operator) addCertificateFlags(fs *pflag.FlagSet) {
