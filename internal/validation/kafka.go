@@ -99,8 +99,8 @@ func kafkaCordonedLogDirs(in kafkaInput) []Finding {
 		found = append(found, Finding{
 			Severity: Refuse, Path: kafkaConfigPath(key), Element: key,
 			Value: optionText(in.kafka.Spec.Kafka.Config[key]),
-			Message: "the operator sets this option itself while it takes brokers away: remove it; " +
-				"to cordon brokers by hand use the annotation " + apiv1.AnnotationCordon,
+			Message: "this option belongs to the operator that runs the cluster, which sets it on brokers that are " +
+				"to go and takes it off again: set here it would keep brokers closed to new replicas for good. Remove it",
 		})
 	}
 	return found

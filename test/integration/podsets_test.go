@@ -120,18 +120,25 @@ func (c *creator) step(ctx context.Context) error {
 	if err := c.observe(ctx); err != nil {
 		return err
 	}
+	// One list is one moment; pods read one after the other would show two away
+	// where the second was marked once the first was back.
+	var list corev1.PodList
+	if err := c.in.Client.List(ctx, &list, client.InNamespace(c.set.GetNamespace())); err != nil {
+		return err
+	}
+	live := map[string]*corev1.Pod{}
+	for i := range list.Items {
+		live[list.Items[i].Name] = &list.Items[i]
+	}
 	marked, all := 0, true
 	for _, e := range c.entries {
-		pod := &corev1.Pod{}
-		err := c.in.Client.Get(ctx, client.ObjectKeyFromObject(e), pod)
+		pod := live[e.Name]
 		switch {
-		case apierrors.IsNotFound(err):
+		case pod == nil:
 			marked, all = marked+1, false
 			if err := c.create(ctx, e); err != nil {
 				return err
 			}
-		case err != nil:
-			return err
 		case pod.Annotations[apiv1.AnnotationManualRollingUpdate] == "true" && pod.Status.Phase == corev1.PodRunning:
 			marked++
 			if err := c.in.Client.Delete(ctx, pod, client.Preconditions{UID: &pod.UID}); err != nil {
