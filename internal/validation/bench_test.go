@@ -9,6 +9,7 @@ import (
 
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
 	"github.com/sluice-kafka/sluice/internal/validation"
+	"github.com/sluice-kafka/sluice/test/bench/workload"
 )
 
 // BenchmarkKafkaTopic judges one update among others that are found by index,
@@ -30,6 +31,26 @@ func BenchmarkKafkaTopic(b *testing.B) {
 				name := validation.ClaimedName(obj)
 				facts := validation.TopicFacts{SameName: byName[name], SameMetric: byMetric[validation.MetricName(name)]}
 				if r := validation.KafkaTopic(obj, old, facts, validation.Options{}); len(r.Refusals) > 0 {
+					b.Fatal(r.Errors())
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkKafka judges a new Kafka and an update, with 50 templated volumes and
+// 20 pools.
+func BenchmarkKafka(b *testing.B) {
+	obj := workload.SetKafkaOption(workload.Kafka("bench"), 1)
+	facts := validation.KafkaFacts{AllPools: true}
+	for _, p := range workload.NodePools("bench") {
+		facts.Pools = append(facts.Pools, *p)
+	}
+	for name, old := range map[string]*apiv1.Kafka{"create": nil, "update": workload.Kafka("bench")} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if r := validation.Kafka(obj, old, facts, validation.Options{}); len(r.Refusals) > 0 {
 					b.Fatal(r.Errors())
 				}
 			}
