@@ -104,15 +104,18 @@ func joinKafkaExpansion(j kafkaJoin) []Finding {
 	if len(nodes) == 0 {
 		return nil
 	}
-	p := pods{list: j.list.Volumes, listPath: j.listPath()}
+	p := pods{list: j.list.Volumes, listPath: j.listPath(), nodes: nodes}
+	faults := append(podsExpansion(p), podsItemsCollide(p)...)
+	if len(faults) == 0 {
+		return nil
+	}
 	onSight := map[string]bool{}
 	p.nodes = kafkaSpecimen(j.kafka)
 	for _, f := range append(podsExpansion(p), podsItemsCollide(p)...) {
 		onSight[f.Path.String()] = true
 	}
 	var found []Finding
-	p.nodes = nodes
-	for _, f := range append(podsExpansion(p), podsItemsCollide(p)...) {
+	for _, f := range faults {
 		if !onSight[f.Path.String()] {
 			f.Joining = true
 			found = append(found, f)

@@ -50,7 +50,11 @@ func (b *bench) start(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		b.operator, err = installed.StartOperator(ctx)
+		var extra []string
+		if b.profiles != "" {
+			extra = append(extra, "--enable-debug")
+		}
+		b.operator, err = installed.StartOperator(ctx, extra...)
 		return err
 	})
 	if err != nil {

@@ -35,8 +35,8 @@ func newPacer(rate int) *pacer {
 }
 
 // during sends requests, with numbers from 1 on, until the time is over or one
-// fails, and returns how many were answered in a second.
-func (p *pacer) during(ctx context.Context, d time.Duration, send func(ctx context.Context, n int) error) (rate float64, err error) {
+// fails. It returns how many were answered, and how many in a second.
+func (p *pacer) during(ctx context.Context, d time.Duration, send func(ctx context.Context, n int) error) (answered, rate float64, err error) {
 	start, before := time.Now(), p.sent.Load()
 	g, ctx := errgroup.WithContext(ctx)
 	for range inFlight {
@@ -53,5 +53,6 @@ func (p *pacer) during(ctx context.Context, d time.Duration, send func(ctx conte
 		})
 	}
 	err = g.Wait()
-	return float64(p.sent.Load()-before) / time.Since(start).Seconds(), err
+	answered = float64(p.sent.Load() - before)
+	return answered, answered / time.Since(start).Seconds(), err
 }

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -22,6 +23,10 @@ type options struct {
 	topics   int
 	rate     int
 	duration time.Duration
+	// only names the phases to run; all where empty.
+	only []string
+	// profiles is a folder for profiles; none are taken where empty.
+	profiles string
 }
 
 // valid bounds what is asked for.
@@ -36,8 +41,13 @@ func main() {
 	var opts options
 	flag.IntVar(&opts.topics, "topics", 10_000, "topics that the operator's cache holds")
 	flag.IntVar(&opts.rate, "rate", 200, "requests a second")
-	flag.DurationVar(&opts.duration, "duration", 30*time.Second, "how long each kind of request is sent")
+	flag.DurationVar(&opts.duration, "duration", 30*time.Second, "how long each phase lasts")
+	flag.StringVar(&opts.profiles, "profiles", "", "folder to write profiles of the API server's and the operator's processor time to, which costs some of it")
+	only := flag.String("only", "", "phases to run, with commas between: mixed, topic-create, topic-update, kafka-create, kafka-update, pod-create; all where empty")
 	flag.Parse()
+	if *only != "" {
+		opts.only = strings.Split(*only, ",")
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, opts)
 	stop()
