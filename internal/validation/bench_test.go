@@ -58,6 +58,21 @@ func BenchmarkKafka(b *testing.B) {
 	}
 }
 
+// TestTheWorkloadHasNoFault keeps the benchmarks from measuring refusals.
+func TestTheWorkloadHasNoFault(t *testing.T) {
+	t.Parallel()
+	var facts validation.KafkaFacts
+	k := workload.Kafka("bench")
+	for _, p := range workload.NodePools("bench") {
+		facts.Pools = append(facts.Pools, *p)
+	}
+	wantSaid(t, validation.Kafka(k, nil, facts, validation.Options{}))
+	for i := range facts.Pools {
+		wantSaid(t, validation.KafkaNodePool(&facts.Pools[i], nil, validation.PoolFacts{Kafka: k, Pools: facts.Pools}, validation.Options{}))
+	}
+	wantSaid(t, validation.KafkaTopic(workload.Topic("bench", 7), nil, validation.TopicFacts{Kafka: k}, validation.Options{}))
+}
+
 // TestLargeObjectsTakeBoundedTime gives the rules about as much as the API
 // server lets through, in the forms that cost most. The bound is generous; work
 // that grows with the square of the size takes minutes.
