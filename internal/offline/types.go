@@ -31,6 +31,8 @@ const (
 // unmarshaler is implemented by types that read more than one form.
 var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 
+var ownTypes = reflect.TypeFor[apiv1.Kafka]().PkgPath()
+
 // wrongTypes compares what is written with the types that the installed schema
 // has for the fields that Sluice knows. Unknown fields are left alone, and so is
 // a null, which the API server takes as not given.
@@ -59,7 +61,8 @@ func (c *typeCheck) value(at *field.Path, v any, want reflect.Type) {
 	for want.Kind() == reflect.Pointer {
 		want = want.Elem()
 	}
-	if reflect.PointerTo(want).Implements(unmarshaler) {
+	// The API's own types keep their form, whatever else they let through.
+	if reflect.PointerTo(want).Implements(unmarshaler) && want.PkgPath() != ownTypes {
 		c.special(at, v, want)
 		return
 	}

@@ -48,7 +48,7 @@ type About struct {
 // Catalogue describes all rules, sorted by name.
 func Catalogue() []About {
 	all := slices.Concat(aboutTopic, aboutKafka, aboutListeners, aboutOperation, aboutPool, aboutPoolStorage, aboutPoolScale,
-		aboutRebalance, aboutVolumes, aboutMounts, aboutJoining, aboutOptions)
+		aboutRebalance, aboutVolumes, aboutVolumeSets, aboutMounts, aboutJoining, aboutOptions)
 	slices.SortFunc(all, func(a, b About) int { return cmp.Compare(a.Rule, b.Rule) })
 	return all
 }
