@@ -136,6 +136,15 @@ fuzz: ## Run every fuzz target for FUZZTIME (60s) each
 	  done; \
 	done
 
+# Nothing is asserted of the figures; run it on a machine that does nothing else.
+.PHONY: bench bench-admission
+bench: bench-admission ## Run every benchmark and print figures with the machine beside them
+
+BENCHFLAGS ?=
+bench-admission: $(HELM) ## Measure admission alone and through a real API server; BENCHFLAGS=-h explains
+	go test -run '^$$' -bench . -benchmem ./internal/validation ./webhooks/...
+	go run ./test/bench/admission $(BENCHFLAGS)
+
 .PHONY: test-all
 test-all: test fuzz $(GOTESTSUM) ## Add what is run on demand: fuzzing and other Kafka versions
 	SLUICE_KAFKA_VERSIONS=all $(GOTESTSUM) --format testname -- -p 1 -timeout 60m ./test/integration

@@ -35,10 +35,27 @@ func Text(s string, n Node) string {
 	if !strings.Contains(s, "{") {
 		return s
 	}
-	return strings.NewReplacer(
-		PlaceholderNodeID, strconv.FormatInt(n.ID, 10),
-		PlaceholderNodePodName, n.PodName,
-	).Replace(s)
+	var out strings.Builder
+	for {
+		open := strings.IndexByte(s, '{')
+		if open < 0 {
+			out.WriteString(s)
+			return out.String()
+		}
+		out.WriteString(s[:open])
+		s = s[open:]
+		switch {
+		case strings.HasPrefix(s, PlaceholderNodeID):
+			out.WriteString(strconv.FormatInt(n.ID, 10))
+			s = s[len(PlaceholderNodeID):]
+		case strings.HasPrefix(s, PlaceholderNodePodName):
+			out.WriteString(n.PodName)
+			s = s[len(PlaceholderNodePodName):]
+		default:
+			out.WriteByte('{')
+			s = s[1:]
+		}
+	}
 }
 
 // Expand returns the volume that a node gets from a templated one. Expanded are

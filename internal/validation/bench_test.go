@@ -9,6 +9,7 @@ import (
 
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
 	"github.com/sluice-kafka/sluice/internal/validation"
+	"github.com/sluice-kafka/sluice/test/bench/workload"
 )
 
 // BenchmarkKafkaTopic judges one update among others that are found by index,
@@ -35,6 +36,41 @@ func BenchmarkKafkaTopic(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkKafka judges a new Kafka and an update, with 50 templated volumes and
+// 20 pools.
+func BenchmarkKafka(b *testing.B) {
+	obj := workload.SetKafkaOption(workload.Kafka("bench"), 1)
+	facts := validation.KafkaFacts{AllPools: true}
+	for _, p := range workload.NodePools("bench") {
+		facts.Pools = append(facts.Pools, *p)
+	}
+	for name, old := range map[string]*apiv1.Kafka{"create": nil, "update": workload.Kafka("bench")} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if r := validation.Kafka(obj, old, facts, validation.Options{}); len(r.Refusals) > 0 {
+					b.Fatal(r.Errors())
+				}
+			}
+		})
+	}
+}
+
+// TestTheWorkloadHasNoFault keeps the benchmarks from measuring refusals.
+func TestTheWorkloadHasNoFault(t *testing.T) {
+	t.Parallel()
+	var facts validation.KafkaFacts
+	k := workload.Kafka("bench")
+	for _, p := range workload.NodePools("bench") {
+		facts.Pools = append(facts.Pools, *p)
+	}
+	wantSaid(t, validation.Kafka(k, nil, facts, validation.Options{}))
+	for i := range facts.Pools {
+		wantSaid(t, validation.KafkaNodePool(&facts.Pools[i], nil, validation.PoolFacts{Kafka: k, Pools: facts.Pools}, validation.Options{}))
+	}
+	wantSaid(t, validation.KafkaTopic(workload.Topic("bench", 7), nil, validation.TopicFacts{Kafka: k}, validation.Options{}))
 }
 
 // TestLargeObjectsTakeBoundedTime gives the rules about as much as the API

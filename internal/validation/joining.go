@@ -1,7 +1,8 @@
 package validation
 
 import (
-	corev1 "k8s.io/api/core/v1"
+	"slices"
+
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
@@ -24,10 +25,17 @@ type combination struct {
 
 // placedMount is a mount with the place where it is given.
 type placedMount struct {
+	name   string // of the volume
 	ofPool bool
-	path   *field.Path // in the Kafka or in the pool
-	field  string      // of the container
-	mount  corev1.VolumeMount
+	field  string // of the container
+	list   *field.Path
+	index  int
+}
+
+// path of the mount's name, in the Kafka or in the pool. Of most mounts nobody
+// asks it.
+func (m placedMount) path() *field.Path {
+	return m.list.Index(m.index).Child("name")
 }
 
 func combine(kafka *apiv1.Kafka, pool *apiv1.KafkaNodePool) combination {
@@ -61,8 +69,9 @@ func (c *combination) place(containerField string, t *apiv1.ContainerTemplate, o
 	if ofPool {
 		path = field.NewPath("spec", "template", containerField, "volumeMounts")
 	}
-	for i, m := range t.VolumeMounts {
-		c.mounts = append(c.mounts, placedMount{ofPool: ofPool, path: path.Index(i).Child("name"), field: containerField, mount: m})
+	c.mounts = slices.Grow(c.mounts, len(t.VolumeMounts))
+	for i := range t.VolumeMounts {
+		c.mounts = append(c.mounts, placedMount{name: t.VolumeMounts[i].Name, ofPool: ofPool, field: containerField, list: path, index: i})
 	}
 }
 
@@ -74,7 +83,7 @@ func (c combination) dangling() []placedMount {
 	}
 	var list []placedMount
 	for _, m := range c.mounts {
-		if m.ofPool && !c.kafkaPod || c.names[m.mount.Name] || reservedKafka.has(m.mount.Name) || c.bySluice && ofSluice.MatchString(m.mount.Name) {
+		if m.ofPool && !c.kafkaPod || c.names[m.name] || reservedKafka.has(m.name) || c.bySluice && ofSluice.MatchString(m.name) {
 			continue
 		}
 		list = append(list, m)

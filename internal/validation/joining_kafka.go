@@ -62,19 +62,19 @@ func joinKafkaDangling(j kafkaJoin) []Finding {
 	reported := map[string]bool{}
 	for _, c := range j.all {
 		for _, m := range c.dangling() {
-			at, element := m.path, m.field+"/"+m.mount.Name
+			at, element := m.path(), m.field+"/"+m.name
 			message := fmt.Sprintf("the pods of pool %s have no volume named %s: add it to their pod template, or correct the name",
-				c.pool.Name, shown(m.mount.Name))
+				c.pool.Name, shown(m.name))
 			if m.ofPool {
 				at, element = field.NewPath("spec", "kafka", "template", "pod"), c.pool.Name+"/"+element
 				message = fmt.Sprintf("pool %s mounts %s in %s and gets its volumes from here, where none has that name: add it, or remove the mount",
-					c.pool.Name, shown(m.mount.Name), m.path)
+					c.pool.Name, shown(m.name), m.path())
 			}
 			if reported[element] {
 				continue
 			}
 			reported[element] = true
-			found = append(found, Finding{Severity: Refuse, Joining: true, Path: at, Element: element, Value: m.mount.Name, Message: message})
+			found = append(found, Finding{Severity: Refuse, Joining: true, Path: at, Element: element, Value: m.name, Message: message})
 		}
 	}
 	return found
@@ -100,24 +100,22 @@ func joinKafkaExpansion(j kafkaJoin) []Finding {
 	if j.err != nil {
 		return nil
 	}
-	var nodes []templating.Node
-	for _, c := range j.all {
-		if c.kafkaList {
-			nodes = append(nodes, poolNodes(c.pool, PoolFacts{Pools: j.facts.Pools, AllPools: j.facts.AllPools, Seen: j.facts.Seen})...)
-		}
-	}
+	nodes := kafkaListNodes(j.all, j.facts.AllPools, j.facts.Seen)
 	if len(nodes) == 0 {
 		return nil
 	}
-	p := pods{list: j.list.Volumes, listPath: j.listPath()}
+	p := pods{list: j.list.Volumes, listPath: j.listPath(), nodes: nodes}
+	faults := append(podsExpansion(p), podsItemsCollide(p)...)
+	if len(faults) == 0 {
+		return nil
+	}
 	onSight := map[string]bool{}
 	p.nodes = kafkaSpecimen(j.kafka)
 	for _, f := range append(podsExpansion(p), podsItemsCollide(p)...) {
 		onSight[f.Path.String()] = true
 	}
 	var found []Finding
-	p.nodes = nodes
-	for _, f := range append(podsExpansion(p), podsItemsCollide(p)...) {
+	for _, f := range faults {
 		if !onSight[f.Path.String()] {
 			f.Joining = true
 			found = append(found, f)

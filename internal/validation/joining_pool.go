@@ -36,14 +36,14 @@ func joinPoolDangling(j poolJoin) []Finding {
 	var found []Finding
 	for _, m := range j.dangling() {
 		f := Finding{
-			Severity: Refuse, Joining: true, Path: m.path, Element: m.field + "/" + m.mount.Name, Value: m.mount.Name,
+			Severity: Refuse, Joining: true, Path: m.path(), Element: m.field + "/" + m.name, Value: m.name,
 			Message: fmt.Sprintf("neither this pool nor Kafka %s has a volume named %s: add it to a pod template, or correct the name",
-				j.kafka.Name, shown(m.mount.Name)),
+				j.kafka.Name, shown(m.name)),
 		}
 		if !m.ofPool {
 			f.Path = field.NewPath("spec", "template", "pod")
 			f.Message = fmt.Sprintf("Kafka %s mounts %s in %s, and the volumes of this pool have none of that name: add it here, "+
-				"or give the pool a %s of its own", j.kafka.Name, shown(m.mount.Name), m.path, m.field)
+				"or give the pool a %s of its own", j.kafka.Name, shown(m.name), m.path(), m.field)
 		}
 		found = append(found, f)
 	}

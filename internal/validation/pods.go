@@ -1,8 +1,6 @@
 package validation
 
 import (
-	"fmt"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -194,24 +192,6 @@ func podsOfPool(pool *apiv1.KafkaNodePool, facts PoolFacts) pods {
 	return p
 }
 
-// poolNodes are the nodes that a pool is known to have, with those that it is
-// about to get where all pools are known, or one specimen.
-func poolNodes(pool *apiv1.KafkaNodePool, facts PoolFacts) []templating.Node {
-	ids := nodeIDs(pool.Status.NodeIDs)
-	if facts.AllPools {
-		never := func(*apiv1.KafkaNodePool) bool { return false }
-		ids = append(ids, assigned(withPool(facts.Pools, pool), never, facts.Seen)[pool.Name].Added...)
-	}
-	if len(ids) == 0 {
-		ids = []int32{0}
-	}
-	nodes := make([]templating.Node, 0, len(ids))
-	for _, id := range ids {
-		nodes = append(nodes, templating.Node{ID: int64(id), PodName: fmt.Sprintf("%s-%s-%d", pool.Labels[apiv1.LabelCluster], pool.Name, id)})
-	}
-	return nodes
-}
-
 func poolCount(pool *apiv1.KafkaNodePool) int64 {
 	count := int64(len(pool.Status.NodeIDs))
 	if pool.Spec.Replicas != nil {
@@ -277,24 +257,4 @@ func podsOfWorkers(kind, podPrefix string, spec apiv1.ConnectSpec, annotations m
 		p.misplaced = misplaced(p.base.Child("buildPod"), t.BuildPod)
 	}
 	return p.withList(annotations)
-}
-
-// maxNodes bounds how many nodes an expansion is tried for.
-const maxNodes = 1000
-
-// workerNodes are the workers 0 to replicas−1; of very many the first ones and
-// the last, whose name is the longest.
-func workerNodes(podPrefix string, replicas int64) []templating.Node {
-	replicas = max(replicas, 1)
-	node := func(id int64) templating.Node {
-		return templating.Node{ID: id, PodName: fmt.Sprintf("%s-%d", podPrefix, id)}
-	}
-	nodes := make([]templating.Node, 0, min(replicas, maxNodes))
-	for id := range min(replicas, maxNodes-1) {
-		nodes = append(nodes, node(id))
-	}
-	if replicas > maxNodes-1 {
-		nodes = append(nodes, node(replicas-1))
-	}
-	return nodes
 }

@@ -23,12 +23,7 @@ type VolumeObject struct {
 // functions for the other kinds.
 func VolumeObjectsOfKafka(kafka *apiv1.Kafka, facts KafkaFacts) []VolumeObject {
 	p := podsOfKafka(kafka, nil, facts)
-	p.nodes = nil
-	for _, c := range joinOfKafka(kafka, facts).all {
-		if c.kafkaList {
-			p.nodes = append(p.nodes, poolNodes(c.pool, PoolFacts{Pools: facts.Pools, AllPools: facts.AllPools, Seen: facts.Seen})...)
-		}
-	}
+	p.nodes = kafkaListNodes(joinOfKafka(kafka, facts).all, facts.AllPools, facts.Seen)
 	return p.objects()
 }
 

@@ -274,3 +274,45 @@ func TestVolumesThatStrimziMakesOfSecrets(t *testing.T) {
 	mounted.Template.ConnectContainer.VolumeMounts = append(mounted.Template.ConnectContainer.VolumeMounts, mount("ca"))
 	wantSaid(t, validation.KafkaConnect(&apiv1.KafkaConnect{ObjectMeta: meta, Spec: mounted}, nil, validation.Options{}))
 }
+
+// TestAnExpansionNamesTheFirstNodeThatItFailsFor judges many nodes by few of
+// them, which must not show in what is said.
+func TestAnExpansionNamesTheFirstNodeThatItFailsFor(t *testing.T) {
+	t.Parallel()
+	first := func(prefix int, text string) *apiv1.KafkaTemplate {
+		return template(secret("creds", strings.Repeat("a", prefix)+text))
+	}
+	long := strings.Repeat("p", 20)
+	for name, tc := range map[string]struct {
+		template *apiv1.KafkaTemplate
+		pools    []*apiv1.KafkaNodePool
+		want     string
+	}{
+		"the ID has one digit too many": {
+			template: first(252, "{nodeId}"), pools: []*apiv1.KafkaNodePool{pool("a", 1, nodeIDs(7, 8, 11, 12))}, want: "for node 11 ",
+		},
+		"another pool's name is longer": {
+			// my-cluster-a-0 has 14 characters.
+			template: first(239, "{nodePodName}"), pools: []*apiv1.KafkaNodePool{pool("a", 1, nodeIDs(0, 1)), pool("b"+long, 1, nodeIDs(2, 3))}, want: "for node 2 ",
+		},
+		"the pod's name is too long only with its ID": {
+			template: first(239, "{nodePodName}"), pools: []*apiv1.KafkaNodePool{pool("a", 1, nodeIDs(0, 1, 10)), pool("b"+long, 1, nodeIDs(2, 3))}, want: "for node 10 ",
+		},
+		"all have room": {
+			template: first(230, "{nodePodName}"), pools: []*apiv1.KafkaNodePool{pool("a", 1, nodeIDs(0, 1, 10))},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var facts validation.KafkaFacts
+			for _, p := range tc.pools {
+				facts.Pools = append(facts.Pools, *p)
+			}
+			r := validation.Kafka(kafka(kafkaTemplate(tc.template)), nil, facts, validation.Options{})
+			said := strings.Join(r.WarningTexts(), "\n")
+			if len(r.Refusals) > 0 || !strings.Contains(said, tc.want) || tc.want == "" && said != "" {
+				t.Errorf("got %q, want %q", said, tc.want)
+			}
+		})
+	}
+}

@@ -137,26 +137,17 @@ func literalPlaceholder(s string) string {
 	return badPlaceholder(s)
 }
 
-// maxExpansions bounds the work for one object, whatever its size.
-const maxExpansions = 20_000
-
-// someNodes returns the nodes that an expansion of so many texts is tried for:
-// all of them, or as many of the first as the bound allows and the last.
-func someNodes(nodes []templating.Node, texts int) []templating.Node {
-	limit := max(maxExpansions/max(texts, 1), 2)
-	if len(nodes) <= limit {
-		return nodes
-	}
-	return append(nodes[:limit-1:limit-1], nodes[len(nodes)-1])
-}
-
 func podsExpansion(p pods) []Finding {
 	var found []Finding
 	texts := p.templatedTexts()
-	nodes := someNodes(p.nodes, len(texts))
+	byID, byPodName := someNodes(unlike(p.nodes, false), len(texts)), someNodes(unlike(p.nodes, true), len(texts))
 	for _, t := range texts {
 		if t.role != rolePath && badPlaceholder(t.text) != "" {
 			continue // said already
+		}
+		nodes := byID
+		if strings.Contains(t.text, templating.PlaceholderNodePodName) {
+			nodes = byPodName
 		}
 		if node, why := invalidExpansion(t, nodes); why != "" {
 			f := Finding{Severity: Refuse, Path: t.path, Element: t.volume, Value: t.text, Message: why}

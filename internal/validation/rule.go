@@ -45,7 +45,7 @@ func judge[T metav1.Object](obj, old T, update bool, find func(obj, old T) []Fin
 		return Result{}
 	}
 	found := find(obj, old)
-	if update {
+	if update && len(found) > 0 { // most updates have no fault, and need no look at the old object
 		found = introduced(found, find(old, old))
 	}
 	return newResult(found)

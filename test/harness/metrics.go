@@ -1,8 +1,10 @@
 package harness
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 
@@ -10,11 +12,12 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 )
 
 var createOptions = metav1.CreateOptions{}
 
-// Metrics is one reading of the operator's metrics.
+// Metrics is one reading of a process's metrics.
 type Metrics map[string]*dto.MetricFamily
 
 // Metrics reads the operator's metrics.
@@ -31,8 +34,25 @@ func (o *Operator) Metrics(ctx context.Context) (Metrics, error) {
 	if resp.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("reading metrics: %s", resp.Status)
 	}
+	return parseMetrics(resp.Body)
+}
+
+// Metrics reads the API server's metrics.
+func (cp *ControlPlane) Metrics(ctx context.Context) (Metrics, error) {
+	admin, err := kubernetes.NewForConfig(cp.Config)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := admin.Discovery().RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("reading the API server's metrics: %w", err)
+	}
+	return parseMetrics(bytes.NewReader(raw))
+}
+
+func parseMetrics(r io.Reader) (Metrics, error) {
 	parser := expfmt.NewTextParser(model.UTF8Validation)
-	return parser.TextToMetricFamilies(resp.Body)
+	return parser.TextToMetricFamilies(r)
 }
 
 // Sum adds up the counter or gauge values, or the histogram counts, of the

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/client-go/util/flowcontrol"
+)
+
+// inFlight bounds the requests that wait for an answer at once. At the usual
+// rate they are enough for answers that take a tenth of a second.
+const inFlight = 32
+
+// times calls f with each number below n, some at once, until one fails.
+func times(ctx context.Context, n int, f func(ctx context.Context, n int) error) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(inFlight)
+	for i := 0; i < n && ctx.Err() == nil; i++ {
+		g.Go(func() error { return f(ctx, i) })
+	}
+	return g.Wait()
+}
+
+// pacer sends requests at a rate. Its numbers go on from call to call.
+type pacer struct {
+	limiter flowcontrol.RateLimiter
+	sent    atomic.Int64
+}
+
+func newPacer(rate int) *pacer {
+	// A burst of one: what was missed is not made up for.
+	return &pacer{limiter: flowcontrol.NewTokenBucketRateLimiter(float32(rate), 1)}
+}
+
+// during sends requests, with numbers from 1 on, until the time is over or one
+// fails. It returns how many were answered, and how many in a second.
+func (p *pacer) during(ctx context.Context, d time.Duration, send func(ctx context.Context, n int) error) (answered, rate float64, err error) {
+	start, before := time.Now(), p.sent.Load()
+	g, ctx := errgroup.WithContext(ctx)
+	for range inFlight {
+		g.Go(func() error {
+			for time.Since(start) < d {
+				if err := p.limiter.Wait(ctx); err != nil {
+					return err
+				}
+				if err := send(ctx, int(p.sent.Add(1))); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	err = g.Wait()
+	answered = float64(p.sent.Load() - before)
+	return answered, answered / time.Since(start).Seconds(), err
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/client-go/kubernetes"
+)
+
+// profiling calls f, which takes the benchmark's duration, and meanwhile has the
+// API server and the operator write profiles of their processors' time into the
+// folder that was asked for. Without one it only calls f.
+func (b *bench) profiling(ctx context.Context, name string, f func() error) error {
+	if b.profiles == "" {
+		return f()
+	}
+	if err := os.MkdirAll(b.profiles, 0o755); err != nil {
+		return err
+	}
+	seconds := strconv.Itoa(int(b.duration.Seconds()))
+	var g errgroup.Group
+	g.Go(func() error {
+		raw, err := b.operatorProfile(ctx, seconds)
+		return b.writeProfile(name+"-operator.pprof", raw, err)
+	})
+	g.Go(func() error {
+		admin, err := kubernetes.NewForConfig(b.plane.Config)
+		if err != nil {
+			return err
+		}
+		raw, err := admin.Discovery().RESTClient().Get().AbsPath("/debug/pprof/profile").Param("seconds", seconds).DoRaw(ctx)
+		return b.writeProfile(name+"-apiserver.pprof", raw, err)
+	})
+	g.Go(f)
+	return g.Wait()
+}
+
+func (b *bench) operatorProfile(ctx context.Context, seconds string) ([]byte, error) {
+	at := strings.TrimSuffix(b.operator.MetricsURL, "/metrics") + "/debug/pprof/profile?" + url.Values{"seconds": {seconds}}.Encode()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("the operator answers %s", resp.Status)
+	}
+	return io.ReadAll(resp.Body)
+}
+
+func (b *bench) writeProfile(name string, raw []byte, err error) error {
+	if err != nil {
+		return fmt.Errorf("taking profile %s: %w", name, err)
+	}
+	return os.WriteFile(filepath.Join(b.profiles, name), raw, 0o644)
+}
