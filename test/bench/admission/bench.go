@@ -34,6 +34,7 @@ type bench struct {
 	plane    *harness.ControlPlane
 	operator *harness.Operator
 	client   client.Client
+	load     load
 }
 
 func (b *bench) start(ctx context.Context) error {

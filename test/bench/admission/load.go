@@ -23,29 +23,26 @@ func times(ctx context.Context, n int, f func(ctx context.Context, n int) error)
 	return g.Wait()
 }
 
-// pacer sends requests at a rate. Its numbers go on from call to call.
-type pacer struct {
-	limiter flowcontrol.RateLimiter
-	sent    atomic.Int64
+// load sends requests. Its numbers go on from call to call, for an update that
+// repeats an earlier one changes nothing and passes without admission.
+type load struct {
+	sent atomic.Int64
 }
 
-func newPacer(rate int) *pacer {
+// during sends requests at a rate a second until the time is over or one fails.
+// It returns how many were answered, and how many in a second.
+func (l *load) during(ctx context.Context, d time.Duration, rate int, send func(ctx context.Context, n int) error) (answered, reached float64, err error) {
+	start, before := time.Now(), l.sent.Load()
 	// A burst of one: what was missed is not made up for.
-	return &pacer{limiter: flowcontrol.NewTokenBucketRateLimiter(float32(rate), 1)}
-}
-
-// during sends requests, with numbers from 1 on, until the time is over or one
-// fails. It returns how many were answered, and how many in a second.
-func (p *pacer) during(ctx context.Context, d time.Duration, send func(ctx context.Context, n int) error) (answered, rate float64, err error) {
-	start, before := time.Now(), p.sent.Load()
+	limiter := flowcontrol.NewTokenBucketRateLimiter(float32(rate), 1)
 	g, ctx := errgroup.WithContext(ctx)
 	for range inFlight {
 		g.Go(func() error {
 			for time.Since(start) < d {
-				if err := p.limiter.Wait(ctx); err != nil {
+				if err := limiter.Wait(ctx); err != nil {
 					return err
 				}
-				if err := send(ctx, int(p.sent.Add(1))); err != nil {
+				if err := send(ctx, int(l.sent.Add(1))); err != nil {
 					return err
 				}
 			}
@@ -53,6 +50,6 @@ func (p *pacer) during(ctx context.Context, d time.Duration, send func(ctx conte
 		})
 	}
 	err = g.Wait()
-	answered = float64(p.sent.Load() - before)
+	answered = float64(l.sent.Load() - before)
 	return answered, answered / time.Since(start).Seconds(), err
 }

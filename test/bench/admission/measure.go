@@ -93,10 +93,9 @@ func (b *bench) measure(ctx context.Context) (results, error) {
 
 func (b *bench) phase(ctx context.Context, p phase) (measured, error) {
 	out := measured{name: p.name, loadBefore: machine.Load()}
-	pace := newPacer(b.rate)
 	what := fmt.Sprintf("Sending %d requests a second for %s: %s", b.rate, b.duration, p.name)
 	err := harness.Step(b.out, what, func() error {
-		if _, _, err := pace.during(ctx, warmUp, p.send); err != nil {
+		if _, _, err := b.load.during(ctx, warmUp, b.rate, p.send); err != nil {
 			return err
 		}
 		before, err := b.read(ctx)
@@ -104,7 +103,7 @@ func (b *bench) phase(ctx context.Context, p phase) (measured, error) {
 			return err
 		}
 		err = b.profiling(ctx, p.name, func() (err error) {
-			out.answered, out.rate, err = pace.during(ctx, b.duration, p.send)
+			out.answered, out.rate, err = b.load.during(ctx, b.duration, b.rate, p.send)
 			return err
 		})
 		if err != nil {

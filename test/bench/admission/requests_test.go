@@ -41,7 +41,7 @@ func TestOnlyTheNamedPhasesRun(t *testing.T) {
 func TestTheFirstFailureEndsTheLoad(t *testing.T) {
 	t.Parallel()
 	fail := errors.New("refused")
-	answered, _, err := newPacer(10_000).during(t.Context(), time.Hour, func(_ context.Context, n int) error {
+	answered, _, err := new(load).during(t.Context(), time.Hour, 10_000, func(_ context.Context, n int) error {
 		if n >= 5 {
 			return fail
 		}
