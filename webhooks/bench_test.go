@@ -131,8 +131,8 @@ func informed(b *testing.B) cache.Cache {
 		Scheme: s, Mapper: mapper, HTTPClient: http.DefaultClient,
 		NewInformer: func(_ toolscache.ListerWatcher, obj runtime.Object, resync time.Duration, ix toolscache.Indexers) toolscache.SharedIndexInformer {
 			lw := &stored{toolscache.ListWatch{
-				ListFunc:  func(metav1.ListOptions) (runtime.Object, error) { return listFor(b, s, obj) },
-				WatchFunc: func(metav1.ListOptions) (watch.Interface, error) { return watch.NewFake(), nil },
+				ListWithContextFunc:  func(context.Context, metav1.ListOptions) (runtime.Object, error) { return listFor(b, s, obj) },
+				WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) { return watch.NewFake(), nil },
 			}}
 			return toolscache.NewSharedIndexInformer(lw, obj, resync, ix)
 		},

@@ -19,7 +19,7 @@ const keptUp = 0.95
 
 func (r results) print(out io.Writer) {
 	fmt.Fprintf(out, "\nAdmission at %d requests a second, %s each phase, beside %d topics; a Kafka has %d templated\nvolumes and %d pools, a pod %d mounts.\n",
-		r.options.rate, r.duration, r.topics, workload.Volumes, workload.Pools, workload.Volumes)
+		r.rate, r.duration, r.topics, workload.Volumes, workload.Pools, workload.Volumes)
 	fmt.Fprintf(out, "Machine: %s.\nLoad generator, API server, etcd and operator share it.\n\n", machine.Describe())
 	r.requestTable(out)
 	fmt.Fprint(out, `
@@ -44,7 +44,7 @@ func (r results) verdict(p measured, row row) string {
 	switch {
 	case row.apiServer.Within(bar) >= 0.99:
 		return "met"
-	case p.rate < keptUp*float64(r.options.rate):
+	case p.rate < keptUp*float64(r.rate):
 		return fmt.Sprintf("MISSED, in a queue: the machine carries %.0f a second", p.rate)
 	}
 	return "MISSED"
