@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	apiv1 "github.com/sluice-kafka/sluice/api/v1"
 	"github.com/sluice-kafka/sluice/test/bench/workload"
 	"github.com/sluice-kafka/sluice/test/harness"
 )
@@ -35,6 +36,7 @@ type bench struct {
 	operator *harness.Operator
 	client   client.Client
 	load     load
+	bare     *bareWebhook
 }
 
 func (b *bench) start(ctx context.Context) error {
@@ -73,12 +75,19 @@ func (b *bench) start(ctx context.Context) error {
 func (b *bench) seed(ctx context.Context) error {
 	objects := []client.Object{
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: workload.Namespace}},
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+			Name: bareNamespace, Labels: map[string]string{apiv1.LabelAdmission: apiv1.AdmissionDisabled},
+		}},
 		workload.Kafka(stored),
+		within(bareNamespace, workload.Kafka(stored)),
 	}
 	for _, cluster := range []string{stored, fresh} {
 		for _, p := range workload.NodePools(cluster) {
 			objects = append(objects, p)
 		}
+	}
+	for n := range min(b.topics, bareTopics) {
+		objects = append(objects, within(bareNamespace, workload.Topic(stored, n)))
 	}
 	for _, o := range objects {
 		if err := b.client.Create(ctx, o); err != nil {
@@ -93,11 +102,20 @@ func (b *bench) seed(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("storing topics: %w", err)
 	}
+	b.bare = startBareWebhook()
+	if err := b.bare.register(ctx, b.client); err != nil {
+		return err
+	}
+	return b.waitKnown(ctx)
+}
+
+// waitKnown waits until the operator's cache holds the topics.
+func (b *bench) waitKnown(ctx context.Context) error {
 	// The last one is known where a second claim on its name is refused.
 	twin := workload.Topic(stored, b.topics-1)
 	twin.Name = "twin"
 	var last error
-	err = wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, cacheTimeout, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, cacheTimeout, true, func(ctx context.Context) (bool, error) {
 		last = b.client.Create(ctx, twin.DeepCopy(), client.DryRunAll)
 		return apierrors.IsInvalid(last), nil
 	})
@@ -112,6 +130,9 @@ func (b *bench) stop() error {
 	var errs []error
 	if b.operator != nil {
 		errs = append(errs, b.operator.Stop())
+	}
+	if b.bare != nil {
+		b.bare.server.Close()
 	}
 	if b.plane != nil {
 		errs = append(errs, b.plane.Stop())

@@ -43,7 +43,7 @@ func main() {
 	flag.IntVar(&opts.rate, "rate", 200, "requests a second")
 	flag.DurationVar(&opts.duration, "duration", 30*time.Second, "how long each phase lasts")
 	flag.StringVar(&opts.profiles, "profiles", "", "folder to write profiles of the API server's and the operator's processor time to, which costs some of it")
-	only := flag.String("only", "", "phases to run, with commas between: mixed, topic-create, topic-update, kafka-create, kafka-update, pod-create; all where empty")
+	only := flag.String("only", "", "phases to run, with commas between: mixed, topic-create, topic-update, kafka-create, kafka-update, pod-create, and each with bare- before it; all where empty")
 	flag.Parse()
 	if *only != "" {
 		opts.only = strings.Split(*only, ",")

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	apiv1 "github.com/sluice-kafka/sluice/api/v1"
 	"github.com/sluice-kafka/sluice/test/bench/workload"
 )
 
@@ -14,13 +16,89 @@ import (
 // dry runs, which admission answers alike.
 type request struct {
 	name string
-	// webhook is its name in the API server's metrics; kind is the operator's, and
-	// operation is that of both, in lower case.
-	webhook, kind, operation string
+	// webhook is its name in the API server's metrics, and operation is that
+	// there and, in lower case, in the operator's.
+	webhook, operation string
+	// kind is the operator's name for it; empty where the operator is not asked.
+	kind string
 	// send sends the request of that number; no two have one.
 	send func(ctx context.Context, n int) error
 	// share of the mixed load, in twentieths.
 	share int
+}
+
+// requests are those of Sluice's webhooks in workload.Namespace, or of the bare
+// one in its namespace.
+func (b *bench) requests(bare bool) []request {
+	in, topics, pod := workload.Namespace, b.topics, workload.Pod(stored)
+	if bare {
+		in, topics, pod = bareNamespace, min(b.topics, bareTopics), podWithVolumes()
+	}
+	topic := func(n int) *apiv1.KafkaTopic { return within(in, workload.Topic(stored, n)) }
+	kafka, newKafka := within(in, workload.Kafka(stored)), within(in, workload.Kafka(fresh))
+	pod = within(in, pod)
+	all := []request{
+		{name: "topic-create", webhook: "kafkatopics", kind: apiv1.KindKafkaTopic, operation: create, share: 9,
+			send: func(ctx context.Context, n int) error {
+				return b.client.Create(ctx, topic(b.topics+n), client.DryRunAll)
+			}},
+		{name: "topic-update", webhook: "kafkatopics", kind: apiv1.KindKafkaTopic, operation: update, share: 8,
+			send: func(ctx context.Context, n int) error {
+				old := topic(n % topics)
+				return b.client.Patch(ctx, workload.SetTopicOption(old, n), client.MergeFrom(old))
+			}},
+		{name: "kafka-create", webhook: "kafkas", kind: apiv1.KindKafka, operation: create, share: 1,
+			send: func(ctx context.Context, _ int) error {
+				return b.client.Create(ctx, newKafka.DeepCopy(), client.DryRunAll)
+			}},
+		{name: "kafka-update", webhook: "kafkas", kind: apiv1.KindKafka, operation: update, share: 1,
+			send: func(ctx context.Context, n int) error {
+				return b.client.Patch(ctx, workload.SetKafkaOption(kafka, n), client.MergeFrom(kafka), client.DryRunAll)
+			}},
+		{name: "pod-create", webhook: "pods", kind: "Pod", operation: create, share: 1,
+			send: func(ctx context.Context, _ int) error { return b.createPod(ctx, pod.DeepCopy()) }},
+	}
+	for i := range all {
+		if bare {
+			all[i].webhook, all[i].kind = bareName(all[i].webhook), ""
+		} else {
+			all[i].webhook += ".sluice.dev"
+		}
+	}
+	return all
+}
+
+const (
+	create, update = "CREATE", "UPDATE"
+	// bareTopics is how many topics the bare namespace has, for updates.
+	bareTopics = 200
+)
+
+func within[T client.Object](namespace string, o T) T {
+	o.SetNamespace(namespace)
+	return o
+}
+
+// podWithVolumes has the volumes that its containers mount: no bare webhook gives
+// it any.
+func podWithVolumes() *corev1.Pod {
+	pod := workload.Pod(stored)
+	for _, m := range pod.Spec.Containers[0].VolumeMounts {
+		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: m.Name, VolumeSource: corev1.VolumeSource{
+			Secret: &corev1.SecretVolumeSource{SecretName: m.Name + "-0"},
+		}})
+	}
+	return pod
+}
+
+func (b *bench) createPod(ctx context.Context, pod *corev1.Pod) error {
+	if err := b.client.Create(ctx, pod, client.DryRunAll); err != nil {
+		return err
+	}
+	if len(pod.Spec.Volumes) != workload.Volumes {
+		return fmt.Errorf("the pod came back with %d volumes of %d", len(pod.Spec.Volumes), workload.Volumes)
+	}
+	return nil
 }
 
 // phase is what is sent at the full rate for a while.
@@ -49,56 +127,16 @@ const (
 	// in a cluster. Each kind alone shows more, as far as the API server, for which
 	// a large Kafka costs far more than for Sluice, keeps up.
 	mixed = "mixed"
+	// barePrefix is that of the phases in which the bare webhook is called.
+	barePrefix = "bare-"
 )
 
+// phases alternate between the bare webhook and Sluice's.
 func (b *bench) phases() []phase {
-	all := b.requests()
-	phases := []phase{{name: mixed, requests: all}}
-	for _, r := range all {
-		phases = append(phases, phase{name: r.name, requests: []request{r}})
+	bare, ours := b.requests(true), b.requests(false)
+	phases := []phase{{name: barePrefix + mixed, requests: bare}, {name: mixed, requests: ours}}
+	for i, r := range ours {
+		phases = append(phases, phase{name: barePrefix + r.name, requests: bare[i : i+1]}, phase{name: r.name, requests: ours[i : i+1]})
 	}
 	return slices.DeleteFunc(phases, func(p phase) bool { return len(b.only) > 0 && !slices.Contains(b.only, p.name) })
-}
-
-func (b *bench) requests() []request {
-	kafka := workload.Kafka(stored)
-	return []request{
-		{
-			name: "topic-create", webhook: "kafkatopics.sluice.dev", kind: "KafkaTopic", operation: "create", share: 9,
-			send: func(ctx context.Context, n int) error {
-				return b.client.Create(ctx, workload.Topic(stored, b.topics+n), client.DryRunAll)
-			},
-		},
-		{
-			name: "topic-update", webhook: "kafkatopics.sluice.dev", kind: "KafkaTopic", operation: "update", share: 8,
-			send: func(ctx context.Context, n int) error {
-				old := workload.Topic(stored, n%b.topics)
-				return b.client.Patch(ctx, workload.SetTopicOption(old, n), client.MergeFrom(old))
-			},
-		},
-		{
-			name: "kafka-create", webhook: "kafkas.sluice.dev", kind: "Kafka", operation: "create", share: 1,
-			send: func(ctx context.Context, _ int) error {
-				return b.client.Create(ctx, workload.Kafka(fresh), client.DryRunAll)
-			},
-		},
-		{
-			name: "kafka-update", webhook: "kafkas.sluice.dev", kind: "Kafka", operation: "update", share: 1,
-			send: func(ctx context.Context, n int) error {
-				return b.client.Patch(ctx, workload.SetKafkaOption(kafka, n), client.MergeFrom(kafka), client.DryRunAll)
-			},
-		},
-		{name: "pod-create", webhook: "pods.sluice.dev", kind: "Pod", operation: "create", share: 1, send: b.createPod},
-	}
-}
-
-func (b *bench) createPod(ctx context.Context, _ int) error {
-	pod := workload.Pod(stored)
-	if err := b.client.Create(ctx, pod, client.DryRunAll); err != nil {
-		return err
-	}
-	if len(pod.Spec.Volumes) != workload.Volumes {
-		return fmt.Errorf("the pod came back with %d volumes of %d", len(pod.Spec.Volumes), workload.Volumes)
-	}
-	return nil
 }

@@ -11,7 +11,7 @@ func TestTheMixedPhaseSendsEachKindByItsShare(t *testing.T) {
 	t.Parallel()
 	sent := map[string]int{}
 	p := phase{name: mixed}
-	for _, r := range (&bench{}).requests() {
+	for _, r := range (&bench{}).requests(false) {
 		r.send = func(context.Context, int) error { sent[r.name]++; return nil }
 		p.requests = append(p.requests, r)
 	}
@@ -33,8 +33,8 @@ func TestOnlyTheNamedPhasesRun(t *testing.T) {
 	if got := b.phases(); len(got) != 1 || got[0].name != "pod-create" || len(got[0].requests) != 1 {
 		t.Errorf("got %+v", got)
 	}
-	if got := (&bench{}).phases(); len(got) != 6 {
-		t.Errorf("got %d phases of 6", len(got))
+	if got := (&bench{}).phases(); len(got) != 12 {
+		t.Errorf("got %d phases of 12", len(got))
 	}
 }
 
