@@ -8,6 +8,7 @@ import (
 	"time"
 
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
+	"github.com/sluice-kafka/sluice/test/harness"
 )
 
 // TestTopics runs the installed operator under the chart's own roles. One API
@@ -30,7 +31,7 @@ func TestTopics(t *testing.T) {
 	for _, test := range tests {
 		namespaces = append(namespaces, test.name)
 	}
-	in, cluster := topicParts(t, namespaces...)
+	in, cluster := topicParts(t, harness.ControlPlaneOptions{}, namespaces...)
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) { test.run(newTopicEnv(t, in, cluster, test.name, test.labels)) })
 	}

@@ -53,11 +53,11 @@ type topicEnv struct {
 
 // topicParts starts the API server with the chart in it, and Kafka; no operator
 // runs yet.
-func topicParts(t *testing.T, namespaces ...any) (*harness.Installation, *testkafka.Cluster) {
+func topicParts(t *testing.T, opts harness.ControlPlaneOptions, namespaces ...any) (*harness.Installation, *testkafka.Cluster) {
 	t.Helper()
 	cluster := kafkatest.Start(t, testkafka.Options{Heap: "512m"})
 	table := []any{map[string]any{"name": topicCluster, "namespaces": namespaces, "bootstrapServers": cluster.Bootstrap()}}
-	in, err := controlPlane(t, harness.ControlPlaneOptions{}).InstallChart(t.Context(), os.Stderr, map[string]any{"externalClusters": table})
+	in, err := controlPlane(t, opts).InstallChart(t.Context(), os.Stderr, map[string]any{"externalClusters": table})
 	if err != nil {
 		t.Fatal(err)
 	}
