@@ -32,7 +32,7 @@ func topicClaimKeys(obj client.Object) []string {
 	if !ok || t.Labels[apiv1.LabelCluster] == "" {
 		return nil
 	}
-	return []string{key(t.Labels[apiv1.LabelCluster], validation.ClaimedName(t))}
+	return []string{key(t.Labels[apiv1.LabelCluster], t.ClaimedName())}
 }
 
 func topicMetricKeys(obj client.Object) []string {
@@ -40,7 +40,7 @@ func topicMetricKeys(obj client.Object) []string {
 	if !ok || t.Labels[apiv1.LabelCluster] == "" {
 		return nil
 	}
-	return []string{key(t.Labels[apiv1.LabelCluster], validation.MetricName(validation.ClaimedName(t)))}
+	return []string{key(t.Labels[apiv1.LabelCluster], validation.MetricName(t.ClaimedName()))}
 }
 
 func poolClusterKeys(obj client.Object) []string {
@@ -79,7 +79,7 @@ func (s source) topic(ctx context.Context, t, old *apiv1.KafkaTopic) (validation
 		}
 		facts.Kafka = kafka
 	}
-	name := validation.ClaimedName(t)
+	name := t.ClaimedName()
 	for _, namespace := range s.namespaces(cluster, t.Namespace) {
 		same, err := s.topics(ctx, namespace, indexTopicClaim, key(cluster, name))
 		if err != nil {

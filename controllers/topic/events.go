@@ -9,7 +9,6 @@ import (
 
 	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
 	"github.com/sluice-kafka/sluice/internal/batch"
-	"github.com/sluice-kafka/sluice/internal/topicplan"
 )
 
 // handler feeds the loops from the informer. The informer is not filtered by
@@ -50,7 +49,7 @@ func (c *Controller) observed(t *kafkav1.KafkaTopic, initial bool) {
 			l.gone(keyOf(t))
 			c.recorder.Eventf(t, nil, corev1.EventTypeNormal, "ClusterChanged", "Reconcile",
 				"The topic %s stays as it is in the Kafka cluster %s, and is kept in %s from now on",
-				topicplan.ClaimedName(t), l.cluster.Name, home.cluster.Name)
+				t.ClaimedName(), l.cluster.Name, home.cluster.Name)
 		}
 	}
 	if home != nil {
@@ -121,10 +120,10 @@ func (l *loop) wakeClaimants(before, after entry) {
 
 // claim is the name that keeps others away.
 func (e entry) claim() (string, bool) {
-	if e.topic == nil || e.leaving || e.topic.DeletionTimestamp != nil || !topicplan.Managed(e.topic) {
+	if e.topic == nil || e.leaving || e.topic.DeletionTimestamp != nil || !e.topic.Managed() {
 		return "", false
 	}
-	return topicplan.ClaimedName(e.topic), true
+	return e.topic.ClaimedName(), true
 }
 
 // urgent tells of a resource that cannot wait for its turn in the first look at

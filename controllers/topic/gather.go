@@ -111,7 +111,7 @@ func (l *loop) newPass(keys []key, priorities []batch.Priority, heart *batch.Hea
 		urgency[keys[i]] = priority
 	}
 	for _, s := range l.index.snapshot(keys) {
-		w := &work{topic: s.Topic, priority: urgency[keyOf(s.Topic)], name: topicplan.ClaimedName(s.Topic), verdict: topicplan.Judge(s)}
+		w := &work{topic: s.Topic, priority: urgency[keyOf(s.Topic)], name: s.Topic.ClaimedName(), verdict: topicplan.Judge(s)}
 		w.memory = l.memories.recall(w.name, s.Topic.Generation, p.now)
 		p.works = append(p.works, w)
 	}

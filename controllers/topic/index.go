@@ -74,9 +74,9 @@ func (x *index) wrote(t *kafkav1.KafkaTopic) {
 }
 
 func (x *index) set(t *kafkav1.KafkaTopic, leaving bool) {
-	k, name := keyOf(t), topicplan.ClaimedName(t)
-	if old, known := x.entries[k]; known && topicplan.ClaimedName(old.topic) != name {
-		x.drop(k, topicplan.ClaimedName(old.topic))
+	k, name := keyOf(t), t.ClaimedName()
+	if old, known := x.entries[k]; known && old.topic.ClaimedName() != name {
+		x.drop(k, old.topic.ClaimedName())
 	}
 	x.entries[k] = entry{topic: t, leaving: leaving}
 	if x.claims[name] == nil {
@@ -93,7 +93,7 @@ func (x *index) remove(k key) (entry, bool) {
 	if !known {
 		return old, false
 	}
-	name := topicplan.ClaimedName(old.topic)
+	name := old.topic.ClaimedName()
 	delete(x.entries, k)
 	x.drop(k, name)
 	if x.managers[name] == old.topic.UID {
@@ -124,7 +124,7 @@ func (x *index) nameOf(k key) string {
 	if !known {
 		return ""
 	}
-	return topicplan.ClaimedName(e.topic)
+	return e.topic.ClaimedName()
 }
 
 // claimants are the resources that claim a name, but for one, in order.
@@ -162,7 +162,7 @@ func (x *index) snapshot(keys []key) []topicplan.Subject {
 		subjects = append(subjects, topicplan.Subject{
 			Topic:    e.topic,
 			Selected: !e.leaving,
-			Claims:   x.claimsTo(topicplan.ClaimedName(e.topic)),
+			Claims:   x.claimsTo(e.topic.ClaimedName()),
 		})
 	}
 	return subjects

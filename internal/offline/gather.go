@@ -15,7 +15,7 @@ func (l *lookup) topicFacts(t, old *apiv1.KafkaTopic) validation.TopicFacts {
 	if cluster == "" {
 		return validation.TopicFacts{}
 	}
-	name, namespace := validation.ClaimedName(t), l.from.namespace
+	name, namespace := t.ClaimedName(), l.from.namespace
 	facts := validation.TopicFacts{SameName: l.topics(l.set.topicsByClaim[scoped(namespace, cluster, name)])}
 	if validation.NeedsKafka(t, old) {
 		if m := l.find(key{apiv1.KindKafka, namespace, cluster}); m != nil {

@@ -56,10 +56,10 @@ func (s *set) add(m *manifest) {
 	switch o := m.object.(type) {
 	case *apiv1.KafkaTopic:
 		cluster := o.Labels[apiv1.LabelCluster]
-		if cluster == "" || !validation.TopicManaged(o) {
+		if cluster == "" || !o.Managed() {
 			return
 		}
-		claim := validation.ClaimedName(o)
+		claim := o.ClaimedName()
 		index(s.topicsByClaim, scoped(m.namespace, cluster, claim), m.key)
 		index(s.topicsByMetric, scoped(m.namespace, cluster, validation.MetricName(claim)), m.key)
 	case *apiv1.KafkaRebalance:

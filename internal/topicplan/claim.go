@@ -13,29 +13,6 @@ import (
 	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
 )
 
-// SpecName is the name that a resource asks for.
-func SpecName(t *kafkav1.KafkaTopic) string {
-	if t.Spec.TopicName != nil && *t.Spec.TopicName != "" {
-		return *t.Spec.TopicName
-	}
-	return t.Name
-}
-
-// ClaimedName is the name of the topic that a resource stands for: the one that
-// it manages, else the one that it asks for. A new name that is refused is never
-// claimed, so it can neither lock nor delete another's topic.
-func ClaimedName(t *kafkav1.KafkaTopic) string {
-	if t.Status.TopicName != "" {
-		return t.Status.TopicName
-	}
-	return SpecName(t)
-}
-
-// Managed tells whether the topic of a resource may be touched at all.
-func Managed(t *kafkav1.KafkaTopic) bool {
-	return !strings.EqualFold(t.Annotations[kafkav1.AnnotationManaged], "false")
-}
-
 // Paused tells whether the reconciliation of a resource is paused.
 func Paused(t *kafkav1.KafkaTopic) bool {
 	return strings.EqualFold(t.Annotations[kafkav1.AnnotationPauseReconciliation], "true")
@@ -75,7 +52,7 @@ type Claim struct {
 // ClaimOf reads the claim of a resource. A resource that is not managed has
 // none.
 func ClaimOf(t *kafkav1.KafkaTopic, recorded types.UID) (Claim, bool) {
-	if !Managed(t) {
+	if !t.Managed() {
 		return Claim{}, false
 	}
 	return Claim{

@@ -94,13 +94,13 @@ func judgeDeletion(s Subject) (Verdict, bool) {
 	switch {
 	case !slices.Contains(s.Topic.Finalizers, kafkav1.FinalizerTopic):
 		return Verdict{Action: Nothing, Reason: "it is deleted and no longer carries our finalizer"}, true
-	case !Managed(s.Topic):
+	case !s.Topic.Managed():
 		return Verdict{Action: Release, Reason: "it is deleted and unmanaged"}, true
 	case Retained(s.Topic):
 		return Verdict{Action: Release, Reason: "it is deleted and its topic is retained"}, true
 	case !everManaged(s):
 		return Verdict{Action: Release, Reason: "it is deleted and never managed its topic"}, true
-	case Internal(ClaimedName(s.Topic)):
+	case Internal(s.Topic.ClaimedName()):
 		return Verdict{Action: Release, Reason: "it is deleted and its topic is Kafka's own", Keeps: true}, true
 	case claimed && manager.Resource != keyOf(s.Topic):
 		return Verdict{Action: Release, Reason: fmt.Sprintf("it is deleted and its topic is managed by %s", manager.Resource)}, true
@@ -142,7 +142,7 @@ func ownsFinalizer(t *kafkav1.KafkaTopic) bool {
 }
 
 func judgeUnmanaged(s Subject) (Verdict, bool) {
-	if Managed(s.Topic) {
+	if s.Topic.Managed() {
 		return Verdict{}, false
 	}
 	return Verdict{Action: Unmanaged, Reason: "it is annotated " + kafkav1.AnnotationManaged + "=false"}, true
@@ -156,7 +156,7 @@ func judgePause(s Subject) (Verdict, bool) {
 }
 
 func judgeName(s Subject) (Verdict, bool) {
-	wanted, kept := SpecName(s.Topic), s.Topic.Status.TopicName
+	wanted, kept := s.Topic.EffectiveName(), s.Topic.Status.TopicName
 	if kept == "" || kept == wanted {
 		return Verdict{}, false
 	}
@@ -172,7 +172,7 @@ func judgeConflict(s Subject) (Verdict, bool) {
 	}
 	return refuse(kafkav1.ReasonResourceConflict, fmt.Sprintf(
 		"the topic %q is managed by the KafkaTopic %s. Delete one of the two, or give this one another spec.topicName",
-		ClaimedName(s.Topic), manager.Resource)), true
+		s.Topic.ClaimedName(), manager.Resource)), true
 }
 
 func refuse(reason, message string) Verdict {

@@ -20,7 +20,7 @@ func BenchmarkKafkaTopic(b *testing.B) {
 			byName, byMetric := map[string][]apiv1.KafkaTopic{}, map[string][]apiv1.KafkaTopic{}
 			for i := range others {
 				t := *topic(resourceName("kafka", fmt.Sprintf("orders.%d", i)), partitions(3), replicas(3))
-				name := validation.ClaimedName(&t)
+				name := t.ClaimedName()
 				byName[name] = append(byName[name], t)
 				byMetric[validation.MetricName(name)] = append(byMetric[validation.MetricName(name)], t)
 			}
@@ -28,7 +28,7 @@ func BenchmarkKafkaTopic(b *testing.B) {
 			obj := topic(partitions(12), replicas(3), option("retention.ms", "86400000"), created("orders", 12))
 			b.ReportAllocs()
 			for b.Loop() {
-				name := validation.ClaimedName(obj)
+				name := obj.ClaimedName()
 				facts := validation.TopicFacts{SameName: byName[name], SameMetric: byMetric[validation.MetricName(name)]}
 				if r := validation.KafkaTopic(obj, old, facts, validation.Options{}); len(r.Refusals) > 0 {
 					b.Fatal(r.Errors())

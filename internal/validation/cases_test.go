@@ -112,15 +112,15 @@ func existingTopics(t *testing.T, c cases.Case) []apiv1.KafkaTopic {
 // topicFacts looks others up as the webhook's index does.
 func topicFacts(topic *apiv1.KafkaTopic, others []apiv1.KafkaTopic) validation.TopicFacts {
 	var facts validation.TopicFacts
-	name := validation.ClaimedName(topic)
+	name := topic.ClaimedName()
 	for _, o := range others {
 		if o.Labels[apiv1.LabelCluster] != topic.Labels[apiv1.LabelCluster] {
 			continue
 		}
-		if validation.ClaimedName(&o) == name {
+		if o.ClaimedName() == name {
 			facts.SameName = append(facts.SameName, o)
 		}
-		if validation.MetricName(validation.ClaimedName(&o)) == validation.MetricName(name) {
+		if validation.MetricName(o.ClaimedName()) == validation.MetricName(name) {
 			facts.SameMetric = append(facts.SameMetric, o)
 		}
 	}

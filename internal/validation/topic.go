@@ -52,36 +52,13 @@ var topicRules = []rule[topicInput]{
 func KafkaTopic(topic, old *apiv1.KafkaTopic, facts TopicFacts, opts Options) Result {
 	return judge(topic, old, old != nil, func(topic, old *apiv1.KafkaTopic) []Finding {
 		found := run(topicRules, topicInput{topic: topic, old: old, facts: facts, opts: opts})
-		if !TopicManaged(topic) {
+		if !topic.Managed() {
 			for i := range found {
 				found[i].Severity = Warn
 			}
 		}
 		return found
 	})
-}
-
-// TopicManaged tells whether a topic is kept in step with Kafka.
-func TopicManaged(t *apiv1.KafkaTopic) bool {
-	return !strings.EqualFold(t.Annotations[apiv1.AnnotationManaged], "false")
-}
-
-// EffectiveName is the name in Kafka that a resource asks for.
-func EffectiveName(t *apiv1.KafkaTopic) string {
-	if t.Spec.TopicName != nil {
-		return *t.Spec.TopicName
-	}
-	return t.Name
-}
-
-// ClaimedName is the name in Kafka that a resource has a claim on: the one that
-// it manages already, else the one that it asks for. A new name for a topic that
-// was created is refused, and gives no claim.
-func ClaimedName(t *apiv1.KafkaTopic) string {
-	if t.Status.TopicName != "" {
-		return t.Status.TopicName
-	}
-	return EffectiveName(t)
 }
 
 // MetricName is the name by which Kafka's metrics know a topic: dots become

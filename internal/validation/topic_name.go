@@ -28,8 +28,10 @@ func topicClusterLabel(in topicInput) []Finding {
 // topicNameLegal follows Topic.validate in Kafka's clients
 // (org/apache/kafka/common/internals/Topic.java).
 func topicNameLegal(in topicInput) []Finding {
-	name := EffectiveName(in.topic)
-	why := ""
+	name, why := in.topic.EffectiveName(), ""
+	if given := in.topic.Spec.TopicName; given != nil {
+		name = *given
+	}
 	switch {
 	case name == "":
 		why = "a topic needs a name: give one, or leave topicName out to use metadata.name"
@@ -59,7 +61,7 @@ func firstRune(s string) string {
 }
 
 func topicRenamed(in topicInput) []Finding {
-	name, was := EffectiveName(in.topic), in.observed().TopicName
+	name, was := in.topic.EffectiveName(), in.observed().TopicName
 	if was == "" || was == name {
 		return nil
 	}
@@ -71,7 +73,7 @@ func topicRenamed(in topicInput) []Finding {
 }
 
 func topicNameInternal(in topicInput) []Finding {
-	name := EffectiveName(in.topic)
+	name := in.topic.EffectiveName()
 	if len(name) < 2 || name[:2] != "__" {
 		return nil
 	}
@@ -85,7 +87,7 @@ func topicNameInternal(in topicInput) []Finding {
 // topicDuplicate lets a second claimant be neither created nor become managed:
 // two resources for one topic would undo each other's changes.
 func topicDuplicate(in topicInput) []Finding {
-	name := ClaimedName(in.topic)
+	name := in.topic.ClaimedName()
 	other := firstClaimant(in, in.facts.SameName, func(claim string) bool { return claim == name })
 	if other == nil {
 		return nil
@@ -103,7 +105,7 @@ func topicMetricCollision(in topicInput) []Finding {
 	if in.observed().TopicName != "" {
 		return nil
 	}
-	name := EffectiveName(in.topic)
+	name := in.topic.EffectiveName()
 	other := firstClaimant(in, in.facts.SameMetric, func(claim string) bool {
 		return claim != name && MetricName(claim) == MetricName(name)
 	})
@@ -113,7 +115,7 @@ func topicMetricCollision(in topicInput) []Finding {
 	return []Finding{{
 		Severity: Refuse, Path: in.namePath(), Value: name,
 		Message: fmt.Sprintf("Kafka refuses a topic beside %s of KafkaTopic %s, since its metrics cannot tell '.' from '_': choose another name",
-			ClaimedName(other), other.Namespace+"/"+other.Name),
+			other.ClaimedName(), other.Namespace+"/"+other.Name),
 	}}
 }
 
@@ -127,7 +129,7 @@ func firstClaimant(in topicInput, others []apiv1.KafkaTopic, matches func(claim 
 		case o.Namespace == in.topic.Namespace && o.Name == in.topic.Name,
 			// The old object may have belonged to another Kafka than the facts do.
 			o.Labels[apiv1.LabelCluster] != in.topic.Labels[apiv1.LabelCluster],
-			o.DeletionTimestamp != nil, !TopicManaged(o), !matches(ClaimedName(o)):
+			o.DeletionTimestamp != nil, !o.Managed(), !matches(o.ClaimedName()):
 			continue
 		}
 		if first == nil || olderTopic(o, first) < 0 {
