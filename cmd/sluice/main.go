@@ -44,6 +44,7 @@ func newRoot() *cobra.Command {
 		Long: "Sluice judges Strimzi's resources as they are applied to a Kubernetes API server: it refuses\n" +
 			"bad ones with the reason and what to write instead, and runs controllers that keep Kafka in\n" +
 			"step with the good ones.",
+		Version: currentVersion(),
 		// execute prints errors, without the usage: an error names what is wrong.
 		SilenceErrors: true,
 		SilenceUsage:  true,
