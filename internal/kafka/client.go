@@ -30,6 +30,12 @@ const (
 type Config struct {
 	// BootstrapServers are host:port pairs, at least one.
 	BootstrapServers []string
+	// Controllers are host:port pairs of the controllers' own listeners; only
+	// ClearBrokerConfig needs them.
+	Controllers []string
+	// Resolve, if set, is asked for the IP address of a host before DNS is. It is
+	// called concurrently.
+	Resolve func(host string) (ip string, ok bool)
 	// ClientID names the client to Kafka, in its logs and quotas; "sluice" if
 	// empty.
 	ClientID string

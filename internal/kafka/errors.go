@@ -52,6 +52,17 @@ var (
 	// ErrNotController is NOT_CONTROLLER: the active controller is moving.
 	ErrNotController = errors.New("the active controller is moving")
 
+	// ErrBrokerNotRegistered is BROKER_ID_NOT_REGISTERED.
+	ErrBrokerNotRegistered = errors.New("the broker is not registered")
+	// ErrInvalidUpdateVersion is INVALID_UPDATE_VERSION: a feature level that Kafka
+	// does not change to.
+	ErrInvalidUpdateVersion = errors.New("invalid feature level")
+	// ErrFeatureUpdateFailed is FEATURE_UPDATE_FAILED.
+	ErrFeatureUpdateFailed = errors.New("the feature update failed")
+	// ErrUnsupportedVersion tells that the brokers are too old for a call, or too
+	// new for this client.
+	ErrUnsupportedVersion = errors.New("kafka does not support this version of the request")
+
 	// ErrTimeout is a call, or Kafka's own work on it (REQUEST_TIMED_OUT), that
 	// did not end within its bound. Whether a write took effect is unknown.
 	ErrTimeout = errors.New("timed out")
