@@ -1,6 +1,13 @@
 package brokerconfig
 
-import "github.com/sluice-kafka/sluice/internal/observed"
+import (
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/sluice-kafka/sluice/internal/configdef"
+	"github.com/sluice-kafka/sluice/internal/observed"
+)
 
 // Op sets or deletes one dynamic option.
 type Op struct {
@@ -14,31 +21,13 @@ type Op struct {
 	Reason string
 }
 
-// CordonState classifies what is to be done about a broker's cordon.
-type CordonState string
-
-// States of a cordon.
-const (
-	// CordonConverged needs no call.
-	CordonConverged CordonState = "Converged"
-	// CordonChange has a call to make.
-	CordonChange CordonState = "Change"
-	// CordonUnsupported is wanted, and the version of Kafka has no such thing.
-	CordonUnsupported CordonState = "Unsupported"
-	// CordonAwaitsMetadataVersion has a call to make that Kafka would refuse below
-	// metadata version 4.3-IV0.
-	CordonAwaitsMetadataVersion CordonState = "AwaitsMetadataVersion"
-	// CordonUnobserved could not be judged, for the broker's configuration or the
-	// cluster's features were not seen.
-	CordonUnobserved CordonState = "Unobserved"
-)
-
 // BrokerChange is what to change at one broker. Each list is one call.
 type BrokerChange struct {
 	// CordonState tells how the cordon is, and CordonReason why.
 	CordonState  CordonState
 	CordonReason string
-	// Cordon is the first call: at most one operation, on cordoned.log.dirs.
+	// Cordon is the first call: at most one operation, on cordoned.log.dirs. It
+	// stands alone, for one refused option fails its whole call.
 	Cordon []Op
 	// Options is the second call, sorted by name.
 	Options []Op
@@ -66,15 +55,158 @@ type Live struct {
 	Features observed.Of[observed.Features]
 }
 
-// DiffBroker compares the file of a broker with what it uses.
-func DiffBroker(f File, live Live) BrokerChange { return BrokerChange{} }
+const minInsyncReplicas = "min.insync.replicas"
 
-// DiffDefault compares the files of all brokers with what is set for all of
-// them. files are those of all nodes, in any order; nodes that are no brokers
-// do not count.
-func DiffDefault(files []File, live Live) DefaultChange { return DefaultChange{} }
+// minISRSettable tells whether min.insync.replicas of one broker can be set and
+// deleted: not while eligible leader replicas are on (KIP-966), when Kafka
+// refuses the whole call; and not where that is not known.
+func (l Live) minISRSettable() bool {
+	features, seen := l.Features.Get()
+	return seen && !features.EligibleLeaderReplicas
+}
 
-// Leftovers are the dynamic options to clear of a broker that leaves, sorted:
-// exactly those that it was seen to carry or, where its configuration was not
-// seen, all that a broker of that version may carry.
-func Leftovers(version string, config observed.Of[observed.Config]) []string { return nil }
+// withoutOverride is what an entry of a broker's configuration is worth without what is
+// set dynamically for that broker; false where Kafka reports nothing.
+func withoutOverride(entry observed.ConfigEntry, name string) (string, bool) {
+	for _, source := range []observed.ConfigSource{observed.SourceDefault, observed.SourceStatic, observed.SourceKafka} {
+		if v, ok := entry.Synonym(name, source); ok {
+			return v, true
+		}
+	}
+	return "", false
+}
+
+// fallback is what an option comes to where the file does not have it: for a
+// listener's what all listeners have, else Kafka's default. It is false where
+// that is nothing that could be set.
+func (f File) fallback(name string) (string, bool) {
+	if _, base, ok := configdef.OfListener(name); ok {
+		if v, wanted := f.Options[base]; wanted && !configdef.HasPlaceholder(v) {
+			return v, true
+		}
+		name = base
+	}
+	o, known := configdef.Broker(f.Version, name)
+	switch {
+	case !known:
+		return "", false
+	case o.Default != nil:
+		return *o.Default, true
+	}
+	return f.fromSynonym(name)
+}
+
+// DiffBroker compares the file of a broker with what it uses. The broker of a
+// node without that role has nothing to change.
+//
+// A process keeps what it read from its file: an option that is not wanted any
+// more and stands there is set to Kafka's default, since its deletion would
+// change nothing and be repeated for ever.
+func DiffBroker(f File, live Live) BrokerChange {
+	c := BrokerChange{CordonState: CordonConverged}
+	if !f.Node.Broker {
+		return c
+	}
+	seen := live.Brokers[f.Node.ID]
+	config, ok := seen.Get()
+	if !ok {
+		c.Unobserved = seen.Err()
+		c.CordonState = CordonUnobserved
+		c.CordonReason = "the broker's configuration was not seen: " + c.Unobserved.Error()
+		return c
+	}
+	c.cordonChange(f, config, live.Features)
+	for _, name := range union(maps.Keys(f.Options), maps.Keys(config)) {
+		if op := f.brokerOp(name, config[name], live); op != nil {
+			c.Options = append(c.Options, *op)
+		}
+	}
+	return c
+}
+
+// brokerOp is what one option of a broker needs; nil where that is nothing.
+func (f File) brokerOp(name string, entry observed.ConfigEntry, live Live) *Op {
+	h, option := f.handling(name)
+	override, overridden := entry.Synonym(name, observed.SourceBroker)
+	if entry.Sensitive || option.Type == configdef.Password {
+		return nil
+	}
+	switch h {
+	case clusterWide:
+		if !overridden || name == minInsyncReplicas && !live.minISRSettable() {
+			return nil
+		}
+		return &Op{Name: name, Delete: true, Reason: "it is set for all brokers alike, and this broker has a value of its own"}
+	case byRestart:
+		return f.strayOp(name, option, entry)
+	case perBroker:
+		if wanted, ok := f.Options[name]; ok {
+			if overridden && option.Type.Same(override, wanted) || !overridden && option.Type.Same(entry.Value, wanted) {
+				return nil
+			}
+			return &Op{Name: name, Value: wanted, Reason: reasonWanted}
+		}
+		return f.unwantedOp(name, option, overridden, override, []observed.ConfigEntry{entry})
+	default:
+		return nil
+	}
+}
+
+const (
+	reasonWanted   = "it is configured so"
+	reasonUnwanted = "it is not configured any more"
+	reasonStatic   = "it is not configured any more, and a process keeps what it read from its file"
+	reasonMinISR   = "it is not configured any more, and Kafka deletes no min.insync.replicas while eligible leader replicas are on"
+	reasonFile     = "its file decides, and the broker has another value of its own"
+)
+
+// strayOp removes what somebody set dynamically of an option that the file
+// decides, once the process has read that file.
+func (f File) strayOp(name string, option configdef.Option, entry observed.ConfigEntry) *Op {
+	override, overridden := entry.Synonym(name, observed.SourceBroker)
+	if !overridden {
+		return nil
+	}
+	static, started := entry.Synonym(name, observed.SourceStatic)
+	wanted, ok := f.Options[name]
+	switch {
+	case ok && configdef.HasPlaceholder(wanted):
+	case ok && option.Type.Same(override, wanted):
+		return nil
+	case ok && !(started && option.Type.Same(static, wanted)), !ok && started:
+		return nil // a restart comes first
+	}
+	return &Op{Name: name, Delete: true, Reason: reasonFile}
+}
+
+// unwantedOp undoes what is set of an option that is not in the file: it is
+// deleted unless a process read it from its file, or may have. entries are those
+// of the brokers in question.
+func (f File) unwantedOp(name string, option configdef.Option, overridden bool, override string, entries []observed.ConfigEntry) *Op {
+	plain, settable := f.fallback(name)
+	hidden, differs := false, false
+	for _, e := range entries {
+		if static, ok := e.Synonym(name, observed.SourceStatic); ok {
+			hidden = true
+			differs = differs || !option.Type.Same(static, plain)
+		}
+	}
+	switch {
+	case overridden && !(hidden && settable):
+		return &Op{Name: name, Delete: true, Reason: reasonUnwanted}
+	case overridden && option.Type.Same(override, plain), !overridden && !(differs && settable):
+		return nil
+	}
+	return &Op{Name: name, Value: plain, Reason: reasonStatic}
+}
+
+// union of names, sorted.
+func union(sequences ...iter.Seq[string]) []string {
+	all := map[string]bool{}
+	for _, s := range sequences {
+		for name := range s {
+			all[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
+}

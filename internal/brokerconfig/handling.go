@@ -1,0 +1,89 @@
+package brokerconfig
+
+import (
+	"strings"
+
+	"github.com/sluice-kafka/sluice/internal/configdef"
+)
+
+// handling is the one way in which a change of an option reaches a broker.
+type handling int
+
+const (
+	// byRestart: the process reads it when it starts. So do options that the
+	// version does not know, which belong to somebody's plugin, and those of the
+	// operator's own, which change together with addresses and mounts.
+	byRestart handling = iota
+	// clusterWide: set for all brokers at once.
+	clusterWide
+	// perBroker: set on each broker.
+	perBroker
+	// byOthers: never touched, the limits of throttling, which belong to whoever
+	// runs a reassignment (KIP-73, KIP-455).
+	byOthers
+	// byCordon is the handling of CordonedLogDirs.
+	byCordon
+)
+
+// listenerLevel are the options that Kafka takes for one listener of all brokers
+// (ClusterLevelListenerConfigs in its DynamicBrokerConfig).
+var listenerLevel = map[string]bool{"max.connections": true, "max.connection.creation.rate": true, "num.network.threads": true}
+
+// throttles begin the options that limit the copying of replicas. A broker
+// calls some of them read-only that are not.
+var throttles = []string{"leader.replication.throttled.", "follower.replication.throttled.", "replica.alter.log.dirs."}
+
+// handlingOf tells how a change of an option takes effect in a version of Kafka.
+// Its table decides; the option that it returns is that of all listeners for one
+// of a listener, and has no name where the version does not know it.
+func handlingOf(version, name string) (handling, configdef.Option) {
+	if name == CordonedLogDirs {
+		o, _ := configdef.Broker(version, name)
+		return byCordon, o
+	}
+	for _, prefix := range throttles {
+		if strings.HasPrefix(name, prefix) {
+			return byOthers, configdef.Option{}
+		}
+	}
+	if _, base, ok := configdef.OfListener(name); ok {
+		o, _ := configdef.Broker(version, base)
+		if listenerLevel[base] && o.Update == configdef.ClusterWide {
+			return clusterWide, o
+		}
+		return byRestart, o
+	}
+	o, known := configdef.Broker(version, name)
+	if !known || restartOnly(name, o) {
+		return byRestart, o
+	}
+	switch o.Update {
+	case configdef.ClusterWide:
+		return clusterWide, o
+	case configdef.PerBroker:
+		return perBroker, o
+	case configdef.DynamicOnly:
+		return byOthers, o
+	default:
+		return byRestart, o
+	}
+}
+
+// restartOnly tells of a known option that it is not changed dynamically, though
+// Kafka may say that it can be: secrets, which nobody can read back to compare
+// them; what the operator owns; and the config providers, which replace
+// placeholders while a file is read, and which a dynamic update passes over
+// (resolveVariableConfigs in Kafka's DynamicBrokerConfig).
+func restartOnly(name string, o configdef.Option) bool {
+	return o.Type == configdef.Password || (Owned{}).Prefix(name) != "" || strings.HasPrefix(name, "config.providers")
+}
+
+// handling of an option of the file. A value with a placeholder is resolved by
+// the broker alone, when it starts: it cannot be compared.
+func (f File) handling(name string) (handling, configdef.Option) {
+	h, o := handlingOf(f.Version, name)
+	if (h == clusterWide || h == perBroker) && configdef.HasPlaceholder(f.Options[name]) {
+		return byRestart, o
+	}
+	return h, o
+}
