@@ -36,11 +36,13 @@ func ConfigMap(in Input, file, metadataVersion string, rack *string) *corev1.Con
 	}
 }
 
-// RackKey is the label of Kubernetes' nodes that names the node's rack; empty
-// where it has none. Only brokers have a rack: it decides where replicas go.
+// RackKey is the label of Kubernetes' nodes that names a node's rack; empty where
+// it has none. A node that is only a controller has none: a rack decides where
+// replicas go. Of the input the Kafka and the node's roles are read.
 func RackKey(in Input) string {
 	r := in.Kafka.Spec.Kafka.Rack
-	if r == nil || !in.Node.Broker || r.Type != "" && r.Type != apiv1.RackTopologyLabel {
+	onlyController := in.Node.Controller && !in.Node.Broker
+	if r == nil || onlyController || r.Type != "" && r.Type != apiv1.RackTopologyLabel {
 		return ""
 	}
 	return r.TopologyKey

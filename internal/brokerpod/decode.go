@@ -2,8 +2,12 @@ package brokerpod
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
+	"maps"
+	"reflect"
+	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -20,7 +24,7 @@ func object[T any](j *apiextensionsv1.JSON, at place) *T {
 	}
 	var v T
 	if err := utiljson.Unmarshal(j.Raw, &v); err != nil {
-		at.fault("it is no Kubernetes %T (%s); correct it", v, reason(err))
+		at.fault("it is no %s: %s; correct it", kindOf[T](), reason(err))
 		return nil
 	}
 	return &v
@@ -41,10 +45,18 @@ func list[T any](js []apiextensionsv1.JSON, at place) []T {
 	return all
 }
 
+// kindOf is how Kubernetes' documentation calls a type.
+func kindOf[T any]() string {
+	if name := reflect.TypeFor[T]().Name(); name != "" {
+		return "Kubernetes " + name
+	}
+	return "map"
+}
+
 // reason leaves Go's words out of what users read, where it can.
 func reason(err error) string {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return wrong.Field + " is a JSON " + wrong.Value
+		return cmp.Or(wrong.Field, "it") + " is a JSON " + wrong.Value
 	}
 	return err.Error()
 }
@@ -73,15 +85,22 @@ func metadata(m *apiv1.MetadataTemplate, at place) (labels, annotations map[stri
 
 // texts reads a map of texts; one that is null is left out.
 func texts(j *apiextensionsv1.JSON, at place) map[string]string {
-	all := object[map[string]*string](j, at)
+	all := object[map[string]apiextensionsv1.JSON](j, at)
 	if all == nil {
 		return nil
 	}
 	out := make(map[string]string, len(*all))
-	for key, value := range *all {
-		if value != nil {
-			out[key] = *value
+	for _, key := range slices.Sorted(maps.Keys(*all)) {
+		raw := (*all)[key].Raw
+		if len(raw) == 0 {
+			continue
 		}
+		var text string
+		if err := utiljson.Unmarshal(raw, &text); err != nil {
+			at.key(key).fault("it is no text; put it in quotes")
+			continue
+		}
+		out[key] = text
 	}
 	return out
 }

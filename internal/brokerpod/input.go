@@ -67,6 +67,11 @@ func (p place) index(i int) place {
 	return p
 }
 
+func (p place) key(name string) place {
+	p.path = p.path.Key(name)
+	return p
+}
+
 // fault reports what is wrong and what to do about it.
 func (p place) fault(format string, args ...any) {
 	p.faults.texts = append(p.faults.texts, fmt.Sprintf("%s %s: %s: %s", p.kind, p.name, p.path, fmt.Sprintf(format, args...)))

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
 )
@@ -92,7 +93,7 @@ func heap(given *apiv1.JVMOptions, chosen map[string]string, resources corev1.Re
 
 // scalars reads the -XX options.
 func scalars(given *apiv1.JVMOptions, at place) map[string]string {
-	raw := object[apiv1.Config](given.XX, at)
+	raw := object[map[string]apiextensionsv1.JSON](given.XX, at)
 	if raw == nil {
 		return nil
 	}
@@ -104,7 +105,7 @@ func scalars(given *apiv1.JVMOptions, at place) map[string]string {
 		}
 		text, ok := scalar(value)
 		if !ok {
-			at.child(name).fault("it is neither a text nor a number nor true or false; write one of these")
+			at.key(name).fault("it is neither a text nor a number nor true or false; write one of these")
 			continue
 		}
 		chosen[name] = text
