@@ -93,17 +93,16 @@ func (d defaults) op(name string) *Op {
 // wantedOp sets an option where some broker lacks it. A value that a broker has
 // of its own does not count: it goes.
 func (d defaults) wantedOp(name string, option configdef.Option, overridden bool, override, wanted string) *Op {
-	set := &Op{Name: name, Value: d.step(name, wanted), Reason: reasonWanted}
+	set := &Op{Name: name, Value: wanted, Reason: reasonWanted}
 	if overridden {
-		// A step that is not in effect yet is not repeated.
-		if option.Type.Same(override, wanted) || option.Type.Same(override, set.Value) {
+		if option.Type.Same(override, wanted) {
 			return nil
 		}
-		return set
+		return slowly(set, wanted, override, d.brokers...)
 	}
 	for _, config := range d.brokers {
 		if v, ok := withoutOverride(config[name], name); !ok || !option.Type.Same(v, wanted) {
-			return set
+			return slowly(set, wanted, "", d.brokers...)
 		}
 	}
 	return nil
@@ -122,14 +121,8 @@ func (d defaults) unwantedOp(name string, option configdef.Option, overridden bo
 		}})
 	}
 	op := d.file.unwantedOp(name, option, overridden, override, entries)
-	if op == nil || op.Delete {
-		return op
-	}
-	op.Value = d.step(name, op.Value)
-	if overridden && option.Type.Same(override, op.Value) {
-		return nil
-	}
-	return op
+	plain, _ := d.file.fallback(name)
+	return slowly(op, plain, override, d.brokers...)
 }
 
 // minISROp takes min.insync.replicas back where it cannot be deleted, or where

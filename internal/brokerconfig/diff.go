@@ -136,7 +136,9 @@ func (f File) brokerOp(name string, entry observed.ConfigEntry, live Live) *Op {
 		if !overridden || name == minInsyncReplicas && !live.minISRSettable() {
 			return nil
 		}
-		return &Op{Name: name, Delete: true, Reason: "it is set for all brokers alike, and this broker has a value of its own"}
+		plain, _ := withoutOverride(entry, name)
+		op := &Op{Name: name, Delete: true, Reason: "it is set for all brokers alike, and this broker has a value of its own"}
+		return slowly(op, plain, override, observed.Config{name: entry})
 	case byRestart:
 		return f.strayOp(name, option, entry)
 	case perBroker:

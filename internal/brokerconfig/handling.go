@@ -71,9 +71,8 @@ func handlingOf(version, name string) (handling, configdef.Option) {
 
 // restartOnly tells of a known option that it is not changed dynamically, though
 // Kafka may say that it can be: secrets, which nobody can read back to compare
-// them; what the operator owns; and the config providers, which replace
-// placeholders while a file is read, and which a dynamic update passes over
-// (resolveVariableConfigs in Kafka's DynamicBrokerConfig).
+// them; what the operator owns; and the config providers, which replace the
+// placeholders in a file while it is read, and whose own options are not dynamic.
 func restartOnly(name string, o configdef.Option) bool {
 	return o.Type == configdef.Password || (Owned{}).Prefix(name) != "" || strings.HasPrefix(name, "config.providers")
 }

@@ -15,8 +15,10 @@ import (
 // configuration was not seen, all that it may carry: to delete what is not there
 // is no error.
 //
-// min.insync.replicas is not among them unless it is known that Kafka does not
-// refuse it: where it does, no broker has one.
+// Kafka refuses a whole call for an option that no broker can have in the first
+// place. So min.insync.replicas is only among them where it is known not to be
+// refused, and cordoned.log.dirs is not where the metadata version is known to be
+// too low.
 func Leftovers(kafka *apiv1.Kafka, version string, broker int32, live Live) []string {
 	config, seen := live.Brokers[broker].Get()
 	var names []string
@@ -30,8 +32,10 @@ func Leftovers(kafka *apiv1.Kafka, version string, broker int32, live Live) []st
 		names = carriable(kafka, version)
 	}
 	slices.Sort(names)
+	features, known := live.Features.Get()
 	return slices.DeleteFunc(names, func(name string) bool {
-		return name == minInsyncReplicas && !live.minISRSettable()
+		return name == minInsyncReplicas && !live.minISRSettable() ||
+			name == CordonedLogDirs && known && features.MetadataLevel < cordonLevel
 	})
 }
 

@@ -2,14 +2,18 @@ package brokerpod
 
 import (
 	"errors"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
 	"github.com/sluice-kafka/sluice/internal/nodepool"
 )
 
-// ErrInvalid says that a resource asks for a pod that cannot be made. The text
-// names the kind, the object, the field's path and the mend.
-var ErrInvalid = errors.New("no pod can be made from it")
+// ErrInvalid says that resources ask for what cannot be made. The text names
+// each kind, object and field's path at fault, and the mend.
+var ErrInvalid = errors.New("invalid resource")
 
 // Input is what the objects of one node are made from.
 type Input struct {
@@ -26,4 +30,58 @@ type Input struct {
 	// ConfigurationHash covers what of the node's configuration takes a restart to
 	// come into effect, and nothing else.
 	ConfigurationHash string
+}
+
+// faults collects what is wrong with a node's resources, so that all of it is
+// told at once.
+type faults struct {
+	texts []string
+}
+
+// in returns where a part of an object stands, for faults in it to be reported.
+func (f *faults) in(kind, name string, path *field.Path) place {
+	return place{faults: f, kind: kind, name: name, path: path}
+}
+
+func (f *faults) err() error {
+	if len(f.texts) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", ErrInvalid, strings.Join(f.texts, "; "))
+}
+
+// place is where in which object something stands.
+type place struct {
+	faults     *faults
+	kind, name string
+	path       *field.Path
+}
+
+func (p place) child(name string) place {
+	p.path = p.path.Child(name)
+	return p
+}
+
+func (p place) index(i int) place {
+	p.path = p.path.Index(i)
+	return p
+}
+
+func (p place) key(name string) place {
+	p.path = p.path.Key(name)
+	return p
+}
+
+// fault reports what is wrong and what to do about it.
+func (p place) fault(format string, args ...any) {
+	p.faults.texts = append(p.faults.texts, fmt.Sprintf("%s %s: %s: %s", p.kind, p.name, p.path, fmt.Sprintf(format, args...)))
+}
+
+// of returns the place of a part of the Kafka's nodes: in the pool or, where it
+// is not the pool's own, in the Kafka.
+func (f *faults) of(in Input, ofPool bool, path ...string) place {
+	if ofPool {
+		return f.in(apiv1.KindKafkaNodePool, in.Pool.Name, field.NewPath("spec", path...))
+	}
+	return f.in(apiv1.KindKafka, in.Kafka.Name, field.NewPath("spec", append([]string{"kafka"}, path...)...))
 }

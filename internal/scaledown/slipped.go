@@ -85,7 +85,7 @@ func (in Input) unsure(v view, id int32) string {
 
 func slippedText(h holding) string {
 	what := counted(h.replicas+h.targets, "replica")
-	return fmt.Sprintf("%s slipped onto it after it was last seen empty, of %s for one", what, h.example)
+	return fmt.Sprintf("%s slipped onto it after it was last seen empty, among them %s", what, h.example)
 }
 
 // Leftover are the IDs that somebody has to see off, whatever else was forgotten:
