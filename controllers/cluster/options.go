@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/sluice-kafka/sluice/internal/kafka"
+	"github.com/sluice-kafka/sluice/internal/metrics"
 	"github.com/sluice-kafka/sluice/internal/observed"
 )
 
@@ -37,6 +38,8 @@ type Options struct {
 	Selector labels.Selector
 	// Rebalancer that is told of brokers to be emptied and filled; nobody if nil.
 	Rebalancer Rebalancer
+	// Metrics to count in; counted nowhere if nil.
+	Metrics *metrics.Cluster
 	// Clock; the real one if nil.
 	Clock clock.Clock
 }
@@ -72,9 +75,13 @@ type Admin interface {
 	UnregisterBroker(ctx context.Context, broker int32) error
 	// UpdateMetadataVersion raises the finalized metadata version.
 	UpdateMetadataVersion(ctx context.Context, version string) error
+	// SetServers tells where the nodes are from now on, as Endpoints do.
+	SetServers(brokers, controllers []string) error
 	// Close ends all calls.
 	Close()
 }
+
+var _ Admin = (*kafka.Client)(nil)
 
 // Endpoints are where a Kafka cluster is reached.
 type Endpoints struct {
@@ -123,6 +130,9 @@ func (o Options) complete() Options {
 	}
 	if o.Rebalancer == nil {
 		o.Rebalancer = noRebalancer{}
+	}
+	if o.Metrics == nil {
+		o.Metrics = metrics.NewCluster(nil)
 	}
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}

@@ -176,13 +176,21 @@ func (k *Kafka) AlterDefaultConfig(ctx context.Context, ops []kafka.ConfigOp) er
 }
 
 // ClearBrokerConfig implements Admin. It is answered by the active controller, for
-// a stopped broker too.
+// a stopped broker too. A record of the call names what was set of the options.
 func (k *Kafka) ClearBrokerConfig(ctx context.Context, id int32, names []string) error {
-	ops := make([]kafka.ConfigOp, 0, len(names))
+	k.mu.Lock()
+	var cleared []kafka.ConfigOp
 	for _, n := range names {
-		ops = append(ops, kafka.ConfigOp{Name: n, Delete: true})
+		if _, set := k.dynamic[id][n]; set {
+			cleared = append(cleared, kafka.ConfigOp{Name: n, Delete: true})
+		}
 	}
-	err := k.begin(ctx, Call{Name: fmt.Sprintf("ClearBrokerConfig %d", id), Detail: describe(ops)})
+	k.mu.Unlock()
+	detail := describe(cleared)
+	if detail == "" {
+		detail = "nothing was set"
+	}
+	err := k.begin(ctx, Call{Name: fmt.Sprintf("ClearBrokerConfig %d", id), Detail: detail})
 	defer k.mu.Unlock()
 	if err != nil {
 		return err
@@ -190,14 +198,17 @@ func (k *Kafka) ClearBrokerConfig(ctx context.Context, id int32, names []string)
 	if b := k.brokers[id]; b == nil || !b.registered {
 		return notRegistered(id)
 	}
+	refused := &kafka.RefusedOptions{Broker: id, Options: map[string]error{}}
 	for _, n := range names {
-		if n == minISR && k.elr {
-			return invalidConfig("broker-level min.insync.replicas is not allowed with ELR")
+		if k.Refused[n] || n == minISR && k.elr {
+			refused.Options[n] = invalidConfig("refused: " + n)
+			continue
 		}
-	}
-	for _, n := range names {
 		delete(k.dynamic[id], n)
 	}
 	k.apply(id)
+	if len(refused.Options) > 0 {
+		return refused
+	}
 	return nil
 }

@@ -66,12 +66,21 @@ type broker struct {
 	starts     int
 }
 
-// New makes an empty cluster whose finalized metadata version is given.
-func New(clusterID, metadataVersion string) *Kafka {
+// New makes an empty cluster, whose disks Format has yet to format.
+func New() *Kafka {
 	return &Kafka{
 		brokers: map[int32]*broker{}, dynamic: map[int32]map[string]string{}, defaults: map[string]string{},
-		applied: map[int32]map[string]string{}, clusterID: clusterID, metadata: metadataVersion,
-		Now: time.Now, CallErrs: map[string]error{}, Refused: map[string]bool{}, MinISR: map[string]int{},
+		applied: map[int32]map[string]string{},
+		Now:     time.Now, CallErrs: map[string]error{}, Refused: map[string]bool{}, MinISR: map[string]int{},
+	}
+}
+
+// Format gives the cluster its ID and its metadata version, if it has none.
+func (k *Kafka) Format(clusterID, metadataVersion string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.clusterID == "" {
+		k.clusterID, k.metadata = clusterID, metadataVersion
 	}
 }
 

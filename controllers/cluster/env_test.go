@@ -1,0 +1,436 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	clocktesting "k8s.io/utils/clock/testing"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlfake "sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
+	"github.com/sluice-kafka/sluice/controllers/cluster/fake"
+	"github.com/sluice-kafka/sluice/internal/brokerpod"
+)
+
+var theKey = key{Namespace: "kafka", Name: "c"}
+
+// grace is a finalizer with which the env's kubelet holds a pod while its process
+// stops.
+const grace = "test/kubelet"
+
+// env is a Kubernetes with a kubelet, a Kafka, and a reconciler whose writes and
+// Events are remembered. Time passes only where a test has it pass.
+type env struct {
+	*reconciler
+	t       *testing.T
+	store   client.WithWatch
+	kafka   *fake.Kafka
+	clock   *clocktesting.FakeClock
+	writes  []string
+	events  []string
+	nextUID int
+	// beforeWrite, if set, is asked before each write; its error fails it.
+	beforeWrite func(write string) error
+	// stuck pods do not become ready.
+	stuck map[string]bool
+	last  ctrl.Result
+}
+
+func newEnv(t *testing.T, objects ...client.Object) *env {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, kafkav1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e := &env{t: t, kafka: fake.New(), clock: clocktesting.NewFakeClock(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)), stuck: map[string]bool{}}
+	e.kafka.Now = e.clock.Now
+	e.store = ctrlfake.NewClientBuilder().WithScheme(scheme).
+		WithObjects(objects...).
+		WithStatusSubresource(&kafkav1.Kafka{}, &kafkav1.KafkaNodePool{}, &kafkav1.KafkaRebalance{}).
+		WithInterceptorFuncs(e.interceptor()).Build()
+	e.restartOperator()
+	return e
+}
+
+// restartOperator replaces the reconciler by one that remembers nothing.
+func (e *env) restartOperator() {
+	from := gatherer{resources: e.store, objects: e.store, live: e.store, mapper: e.store.RESTMapper()}
+	e.reconciler = &reconciler{
+		opts: Options{Clock: e.clock}.complete(), cached: from, live: from, writer: e.store, recorder: e,
+		admins: newAdmins(func(Endpoints) (Admin, error) { return e.kafka, nil }), memories: newMemories(),
+	}
+}
+
+// byKubelet marks the writes of the env itself.
+type byKubelet struct{}
+
+func (e *env) interceptor() interceptor.Funcs {
+	record := func(ctx context.Context, format string, args ...any) error {
+		if ctx.Value(byKubelet{}) != nil {
+			return nil
+		}
+		write := fmt.Sprintf(format, args...)
+		if e.beforeWrite != nil {
+			if err := e.beforeWrite(write); err != nil {
+				return err
+			}
+		}
+		e.writes = append(e.writes, write)
+		return nil
+	}
+	kind := func(o any) string {
+		name := fmt.Sprintf("%T", o)
+		return name[strings.LastIndex(name, ".")+1:]
+	}
+	return interceptor.Funcs{
+		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+			if err := record(ctx, "create %s %s", kind(o), o.GetName()); err != nil {
+				return err
+			}
+			o = o.DeepCopyObject().(client.Object)
+			e.nextUID++
+			o.SetUID(types.UID(fmt.Sprintf("uid-%d", e.nextUID)))
+			return c.Create(ctx, o, opts...)
+		},
+		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+			if err := record(ctx, "patch %s %s", kind(o), o.GetName()); err != nil {
+				return err
+			}
+			return c.Patch(ctx, o, p, opts...)
+		},
+		Apply: func(ctx context.Context, c client.WithWatch, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
+			named := o.(interface {
+				GetName() string
+				GetKind() string
+			})
+			if err := record(ctx, "apply %s %s", named.GetKind(), named.GetName()); err != nil {
+				return err
+			}
+			return c.Apply(ctx, o, opts...)
+		},
+		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
+			if err := record(ctx, "delete %s %s", kind(o), o.GetName()); err != nil {
+				return err
+			}
+			return c.Delete(ctx, o, opts...)
+		},
+		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+			if err := record(ctx, "patch %s %s/%s", kind(o), o.GetName(), sub); err != nil {
+				return err
+			}
+			return c.SubResource(sub).Patch(ctx, o, p, opts...)
+		},
+	}
+}
+
+// Eventf implements recorder.
+func (e *env) Eventf(_, _ runtime.Object, _, reason, _, note string, args ...any) {
+	e.events = append(e.events, reason+": "+fmt.Sprintf(note, args...))
+}
+
+// eventReasons are the reasons of the Events since the last call.
+func (e *env) eventReasons() []string {
+	var reasons []string
+	for _, text := range e.events {
+		reason, _, _ := strings.Cut(text, ":")
+		reasons = append(reasons, reason)
+	}
+	e.events = nil
+	return reasons
+}
+
+func (e *env) takeWrites() []string {
+	w := e.writes
+	e.writes = nil
+	return w
+}
+
+// turn lets a moment pass, has the reconciler take a look, and then the kubelet.
+func (e *env) turn() error {
+	e.t.Helper()
+	e.clock.Step(5 * time.Second)
+	result, err := e.Reconcile(e.t.Context(), theKey)
+	e.last = result
+	e.kubelet()
+	return err
+}
+
+// turns takes so many of them, none of which may fail.
+func (e *env) turns(n int) {
+	e.t.Helper()
+	for range n {
+		if err := e.turn(); err != nil {
+			e.t.Fatal(err)
+		}
+	}
+}
+
+// until takes turns until something is so; it fails when that takes too many.
+func (e *env) until(what string, so func() bool) {
+	e.t.Helper()
+	for range 60 {
+		if so() {
+			return
+		}
+		e.turns(1)
+	}
+	e.t.Fatalf("after 60 turns not yet: %s\n%s", what, e.describe())
+}
+
+// describe is what a failed test needs to know.
+func (e *env) describe() string {
+	var b strings.Builder
+	k := e.kafkaResource()
+	for _, c := range k.Status.Conditions {
+		fmt.Fprintf(&b, "condition %s %s: %s\n", c.Type, c.Reason, c.Message)
+	}
+	for _, p := range e.poolResources() {
+		fmt.Fprintf(&b, "pool %s: nodeIds %v roles %v\n", p.Name, p.Status.NodeIDs, p.Status.Roles)
+	}
+	fmt.Fprintf(&b, "pods %v\nregistered %v\nlast writes %v\n", e.podNames(), e.kafka.Registered(), e.writes[max(0, len(e.writes)-10):])
+	fmt.Fprintf(&b, "events %s\n", strings.Join(e.events[max(0, len(e.events)-10):], "\n  "))
+	return b.String()
+}
+
+// kubelet starts the processes of new pods, and ends those of deleted ones.
+func (e *env) kubelet() {
+	e.t.Helper()
+	ctx := context.WithValue(e.t.Context(), byKubelet{}, true)
+	for _, name := range e.podNames() {
+		pod := get[corev1.Pod](e, name)
+		id, ok := nodeIDOf(pod, theKey.Name, pod.Labels[kafkav1.LabelPoolName])
+		if !ok {
+			e.t.Fatalf("pod %s is no node's", name)
+		}
+		broker := pod.Labels[kafkav1.LabelBrokerRole] == "true"
+		if pod.DeletionTimestamp != nil {
+			e.kafka.Stop(id)
+			controllerutil.RemoveFinalizer(pod, grace)
+			e.must(e.store.Update(ctx, pod))
+			continue
+		}
+		if controllerutil.ContainsFinalizer(pod, grace) || e.stuck[name] {
+			continue
+		}
+		cm := get[corev1.ConfigMap](e, name)
+		if cm == nil {
+			e.t.Fatalf("pod %s was made before its ConfigMap", name)
+		}
+		e.kafka.Format(e.kafkaResource().Status.ClusterID, strings.TrimSpace(cm.Data[brokerpod.KeyMetadataVersion]))
+		if broker {
+			e.kafka.Start(id, pod.Annotations[kafkav1.AnnotationKafkaVersion], cm.Data[brokerpod.KeyServerConfig])
+		}
+		controllerutil.AddFinalizer(pod, grace)
+		pod.Spec.NodeName = "node-1"
+		e.must(e.store.Update(ctx, pod))
+		e.ready(ctx, pod, true)
+	}
+	e.quorum()
+}
+
+// quorum has those controllers vote whose pods run.
+func (e *env) quorum() {
+	var voters []int32
+	for _, name := range e.podNames() {
+		pod := get[corev1.Pod](e, name)
+		if id, ok := nodeIDOf(pod, theKey.Name, pod.Labels[kafkav1.LabelPoolName]); ok && pod.Labels[kafkav1.LabelControllerRole] == "true" {
+			voters = append(voters, id)
+		}
+	}
+	if len(voters) > 0 {
+		e.kafka.SetQuorum(voters...)
+	}
+}
+
+func (e *env) ready(ctx context.Context, pod *corev1.Pod, yes bool) {
+	e.t.Helper()
+	status := corev1.ConditionFalse
+	if yes {
+		status = corev1.ConditionTrue
+	}
+	pod.Status = corev1.PodStatus{
+		Phase: corev1.PodRunning, PodIP: "10.0.0.1",
+		Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: status}},
+	}
+	e.must(e.store.Status().Update(ctx, pod))
+}
+
+// kill has a broker's process die, and its pod not become ready again.
+func (e *env) kill(id int32, pod string) {
+	e.t.Helper()
+	e.kafka.Stop(id)
+	e.ready(context.WithValue(e.t.Context(), byKubelet{}, true), get[corev1.Pod](e, pod), false)
+}
+
+func (e *env) must(err error) {
+	e.t.Helper()
+	if err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// get reads an object of the env; nil where there is none.
+func get[T any, P interface {
+	*T
+	client.Object
+}](e *env, name string) P {
+	e.t.Helper()
+	o := P(new(T))
+	err := e.store.Get(e.t.Context(), key{Namespace: theKey.Namespace, Name: name}, o)
+	if client.IgnoreNotFound(err) != nil {
+		e.t.Fatal(err)
+	}
+	if err != nil {
+		return nil
+	}
+	return o
+}
+
+func (e *env) kafkaResource() *kafkav1.Kafka { return get[kafkav1.Kafka](e, theKey.Name) }
+
+func (e *env) poolResources() []kafkav1.KafkaNodePool {
+	e.t.Helper()
+	var list kafkav1.KafkaNodePoolList
+	e.must(e.store.List(e.t.Context(), &list, client.InNamespace(theKey.Namespace)))
+	return list.Items
+}
+
+func names[T any, P interface {
+	*T
+	client.Object
+}](items []T) []string {
+	var out []string
+	for i := range items {
+		out = append(out, P(&items[i]).GetName())
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (e *env) podNames() []string {
+	e.t.Helper()
+	var list corev1.PodList
+	e.must(e.store.List(e.t.Context(), &list, client.InNamespace(theKey.Namespace)))
+	return names(list.Items)
+}
+
+func (e *env) objectNames() map[string][]string {
+	e.t.Helper()
+	var (
+		configMaps corev1.ConfigMapList
+		claims     corev1.PersistentVolumeClaimList
+		services   corev1.ServiceList
+		budgets    policyv1.PodDisruptionBudgetList
+	)
+	for _, l := range []client.ObjectList{&configMaps, &claims, &services, &budgets} {
+		e.must(e.store.List(e.t.Context(), l, client.InNamespace(theKey.Namespace)))
+	}
+	return map[string][]string{
+		"pods": e.podNames(), "configMaps": names(configMaps.Items), "claims": names(claims.Items),
+		"services": names(services.Items), "budgets": names(budgets.Items),
+	}
+}
+
+// edit changes a user's resource, as its user would.
+func edit[T any, P interface {
+	*T
+	client.Object
+}](e *env, name string, change func(P)) {
+	e.t.Helper()
+	o := get[T, P](e, name)
+	change(o)
+	o.SetGeneration(o.GetGeneration() + 1)
+	e.must(e.store.Update(context.WithValue(e.t.Context(), byKubelet{}, true), o))
+}
+
+func (e *env) scale(pool string, replicas int64) {
+	e.t.Helper()
+	edit(e, pool, func(p *kafkav1.KafkaNodePool) { p.Spec.Replicas = &replicas })
+}
+
+func (e *env) annotate(name, annotation, value string) {
+	e.t.Helper()
+	edit(e, name, func(k *kafkav1.Kafka) {
+		k.Annotations = maps.Clone(k.Annotations)
+		if value == "" {
+			delete(k.Annotations, annotation)
+		} else {
+			k.Annotations[annotation] = value
+		}
+	})
+}
+
+// condition returns the message of a condition, and whether there is one.
+func (e *env) condition(kind, reason string) (string, bool) {
+	for _, c := range e.kafkaResource().Status.Conditions {
+		if c.Type == kind && (reason == "" || c.Reason == reason) {
+			return c.Message, true
+		}
+	}
+	return "", false
+}
+
+func (e *env) isReady() bool {
+	_, ok := e.condition(kafkav1.ConditionReady, "")
+	return ok
+}
+
+// newKafka is a managed Kafka of version 4.3.1.
+func newKafka() *kafkav1.Kafka {
+	return &kafkav1.Kafka{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: theKey.Namespace, Name: theKey.Name, UID: "the-kafka", Generation: 1,
+			Annotations: map[string]string{kafkav1.AnnotationSluiceManaged: "true"},
+		},
+		Spec: kafkav1.KafkaSpec{Kafka: kafkav1.KafkaClusterSpec{
+			Version:   "4.3.1",
+			Listeners: []kafkav1.KafkaListener{{Name: "plain", Port: 9092, Type: kafkav1.ListenerInternal}},
+		}},
+	}
+}
+
+func newPool(name string, replicas int64, roles ...string) *kafkav1.KafkaNodePool {
+	storage := &kafkav1.Storage{}
+	storage.Type, storage.Size, storage.DeleteClaim = kafkav1.StoragePersistentClaim, "1Gi", true
+	return &kafkav1.KafkaNodePool{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: theKey.Namespace, Name: name, UID: types.UID("pool-" + name), Generation: 1,
+			Labels: map[string]string{kafkav1.LabelCluster: theKey.Name},
+		},
+		Spec: kafkav1.KafkaNodePoolSpec{Replicas: &replicas, Roles: roles, Storage: storage},
+	}
+}
+
+// running is a cluster of three controllers, 100 to 102, and so many brokers from
+// 0 on, in which nothing is to be done.
+func running(t *testing.T, brokers int64) *env {
+	t.Helper()
+	controllers := newPool("controllers", 3, kafkav1.RoleController)
+	controllers.Annotations = map[string]string{kafkav1.AnnotationNextNodeIDs: "[100-199]"}
+	e := newEnv(t, newKafka(), controllers, newPool("brokers", brokers, kafkav1.RoleBroker))
+	e.turns(4)
+	if !e.isReady() {
+		t.Fatalf("the cluster did not come up:\n%s", e.describe())
+	}
+	e.takeWrites()
+	e.eventReasons()
+	e.kafka.TakeCalls()
+	return e
+}

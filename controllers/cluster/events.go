@@ -1,0 +1,77 @@
+package cluster
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// reason of an Event. There are no others.
+type reason string
+
+const (
+	reasonCreated           reason = "ClusterCreated"
+	reasonStandingBack      reason = "StandingBack"
+	reasonInvalid           reason = "InvalidResource"
+	reasonCordoned          reason = "Cordoned"
+	reasonUncordoned        reason = "Uncordoned"
+	reasonCordonRefused     reason = "CordonRefused"
+	reasonOptionsChanged    reason = "OptionsChanged"
+	reasonOptionRefused     reason = "OptionRefused"
+	reasonHeld              reason = "ScaleDownHeld"
+	reasonDrained           reason = "Drained"
+	reasonPutBack           reason = "PutBack"
+	reasonRemoved           reason = "BrokerRemoved"
+	reasonUnregistered      reason = "BrokerUnregistered"
+	reasonRestarting        reason = "Restarting"
+	reasonMetadataVersion   reason = "MetadataVersionRaised"
+	reasonVersionRefused    reason = "VersionRefused"
+	reasonLeftoverNotKnown  reason = "BrokerNotKnown"
+	reasonPodCannotBeMade   reason = "PodCannotBeMade"
+	reasonOtherKafkaCluster reason = "OtherKafkaCluster"
+)
+
+// actions by reason: what was being done when it came about.
+func (r reason) action() string {
+	switch r {
+	case reasonCordoned, reasonUncordoned, reasonCordonRefused, reasonOptionsChanged, reasonOptionRefused:
+		return "Configure"
+	case reasonHeld, reasonDrained, reasonPutBack, reasonRemoved, reasonUnregistered, reasonLeftoverNotKnown:
+		return "ScaleDown"
+	case reasonRestarting:
+		return "Restart"
+	case reasonMetadataVersion, reasonVersionRefused:
+		return "Upgrade"
+	}
+	return "Reconcile"
+}
+
+// warns tells which of them are no good news.
+func (r reason) warns() bool {
+	switch r {
+	case reasonStandingBack, reasonInvalid, reasonCordonRefused, reasonOptionRefused, reasonVersionRefused,
+		reasonLeftoverNotKnown, reasonPodCannotBeMade, reasonOtherKafkaCluster:
+		return true
+	}
+	return false
+}
+
+// event tells of something that was done, or that happened, just now.
+func (r *reconciler) event(about, related runtime.Object, why reason, note string, args ...any) {
+	eventType := corev1.EventTypeNormal
+	if why.warns() {
+		eventType = corev1.EventTypeWarning
+	}
+	r.recorder.Eventf(about, related, eventType, string(why), why.action(), note, args...)
+}
+
+// tell tells of a state that may last: once, until it changes. What identifies the
+// state is text that does not change with every look.
+func (t *turn) tell(why reason, state, note string, args ...any) {
+	if t.memory.told[string(why)] == state {
+		return
+	}
+	t.memory.told[string(why)] = state
+	if state != "" {
+		t.event(t.kafka, nil, why, note, args...)
+	}
+}
