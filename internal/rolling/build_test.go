@@ -90,6 +90,7 @@ func down(ids ...int32) change {
 		fenced(ids...)(in)
 		for _, id := range ids {
 			outOfSync(id)(in)
+			deposed(id)(in)
 			lagging(id, time.Minute)(in)
 		}
 	}
@@ -142,6 +143,23 @@ func lagging(id int32, ago time.Duration) change {
 			}
 		}
 		in.Quorum = observed.Seen(observed.Quorum{Leader: seen.Leader, Voters: voters})
+	}
+}
+
+// deposed has another controller elected, if there is one, where this one is active.
+func deposed(id int32) change {
+	return func(in *rolling.Input) {
+		q, _ := in.Quorum.Get()
+		for _, v := range q.Voters {
+			if q.Leader == id && v.ID != id {
+				var all []int32
+				for _, v := range q.Voters {
+					all = append(all, v.ID)
+				}
+				voters(v.ID, all...)(in)
+				return
+			}
+		}
 	}
 }
 

@@ -129,7 +129,7 @@ func TestPartitionsKeepTheirMinimum(t *testing.T) {
 	run(t, cases{
 		"all in sync, all but one needed":           {in: separate(old(3)), want: 3},
 		"all are needed, and there are no more":     {in: separate(old(3), topic("a", 3, three, three)), want: 3},
-		"already too few in sync":                   {in: separate(old(3, 4), topic("a", 2, three, ids(3))), want: 4, waits: causes{3: partitions}},
+		"too few already: those that lag go first":  {in: separate(old(3, 4, 5), topic("a", 2, three, ids(3))), want: 4, waits: causes{3: turn, 5: turn}},
 		"as many as are needed":                     {in: separate(old(3, 4, 5), topic("a", 2, three, ids(3, 4))), want: 5, waits: causes{3: turn, 4: turn}},
 		"a partition of others does not matter":     {in: separate(old(3), topic("a", 3, ids(4, 5), ids(4, 5))), want: 3},
 		"fewer replicas than the minimum":           {in: separate(old(3), topic("a", 4, three, three)), want: 3},

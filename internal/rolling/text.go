@@ -63,12 +63,12 @@ func (c *cluster) incomplete(n Node) string {
 
 func partitionsWait(n Node, needed sample) *Wait {
 	return &Wait{n.ID, CausePartitions, fmt.Sprintf("without node %d %s would have too few replicas in sync for min.insync.replicas; "+
-		"bring their other replicas back in sync, or %s%s", n.ID, needed.text(), byHand, n.Pod)}
+		"bring their other replicas back in sync, or, %s%s", n.ID, needed.text(), byHand, n.Pod)}
 }
 
 func quorumWait(n Node, have, need int) *Wait {
 	return &Wait{n.ID, CauseQuorum, fmt.Sprintf("without node %d only %s would be caught up where %d have to be; "+
-		"bring the others back, or %s%s", n.ID, counted(have, "controller"), need, byHand, n.Pod)}
+		"bring the others back, or, %s%s", n.ID, counted(have, "controller"), need, byHand, n.Pod)}
 }
 
 func unseenWait(n Node, what string, err error) *Wait {
