@@ -102,20 +102,3 @@ const (
 	// CauseUnobserved: what has to be known could not be seen.
 	CauseUnobserved Cause = "Unobserved"
 )
-
-// Topics are those whose min.insync.replicas Next needs, sorted; none where no
-// node waits for that alone.
-func Topics(in Input) []string {
-	_ = in
-	panic("not written yet")
-}
-
-// Next picks the node to restart now.
-func Next(in Input) Decision {
-	_ = in
-	panic("not written yet")
-}
-
-// Message says for a condition why none is restarted; empty where one is, or none
-// needs it.
-func (d Decision) Message() string { return "" }

@@ -63,8 +63,8 @@ func TestClusterAdmin(t *testing.T) {
 			}
 			t.Run("options are set for all brokers", a.defaults)
 			t.Run("a broker's min.insync.replicas is refused", a.brokerMinInSync)
-			t.Run("a dead broker fails alone and fast", func(t *testing.T) { a.dead(t, v.cordons) })
 			t.Run("a reassignment in flight shows", a.reassignment)
+			t.Run("a dead broker fails alone and fast", func(t *testing.T) { a.dead(t, v.cordons) })
 			t.Run("a removed broker comes back clean", a.remove)
 		})
 	}
@@ -94,8 +94,11 @@ func newAdmin(t *testing.T, cluster *kafka.Cluster) *admin {
 	return a
 }
 
-// createTopics makes topics, an internal one among them, and waits until all are
-// in sync.
+// adminReplicas are those of what createTopics makes.
+const adminReplicas = 2*3 + 1 + 3*3
+
+// createTopics makes topics, an internal one among them, and waits until every
+// broker knows of all of them and has its replicas.
 func (a *admin) createTopics(t *testing.T) {
 	created, err := a.CreateTopics(t.Context(), []client.NewTopic{
 		{Name: "admin-all", Partitions: 2, ReplicationFactor: 3, Config: map[string]string{"min.insync.replicas": "2"}},
@@ -109,17 +112,27 @@ func (a *admin) createTopics(t *testing.T) {
 		if _, err := find.RequestWith(ctx, a.raw); err != nil {
 			return err
 		}
-		partitions, err := a.Partitions(ctx)
-		if err != nil {
-			return err
-		}
-		if len(partitions) != 6 {
-			return fmt.Errorf("%d partitions, want 2, 1 and 3 internal ones", len(partitions))
-		}
-		for _, p := range partitions {
-			if p.Leader < 0 || len(p.InSync) != len(p.Replicas) {
-				return fmt.Errorf("not in sync: %+v", p)
+		held := int64(0)
+		for broker := range int32(3) {
+			// Each of three looks is answered by another broker.
+			partitions, err := a.Partitions(ctx)
+			if err != nil {
+				return err
 			}
+			if unready := slices.IndexFunc(partitions, func(p observed.Partition) bool { return p.Leader < 0 || len(p.InSync) != len(p.Replicas) }); unready >= 0 {
+				return fmt.Errorf("not in sync: %+v", partitions[unready])
+			}
+			if len(partitions) != 6 {
+				return fmt.Errorf("%d partitions, want 2, 1 and 3 internal ones", len(partitions))
+			}
+			dirs, err := a.LogDirs(ctx, broker)
+			if err != nil {
+				return err
+			}
+			held += dirs[0].Replicas
+		}
+		if held != adminReplicas {
+			return fmt.Errorf("%d replicas in the log directories, want %d", held, adminReplicas)
 		}
 		return nil
 	})
@@ -154,7 +167,7 @@ func (a *admin) look(t *testing.T, metadataVersion string) {
 	for broker := range int32(3) {
 		held += a.lookAt(t, broker)
 	}
-	if held != 3*2+1+3*3 {
+	if held != adminReplicas {
 		t.Errorf("%d replicas in the log directories", held)
 	}
 	if config, err := a.DefaultConfig(t.Context()); err != nil || len(config[cordoned].Synonyms) != 0 {
@@ -364,6 +377,93 @@ func (a *admin) brokerMinInSync(t *testing.T) {
 	a.wantSet(t, 1, map[string]bool{"log.retention.ms": false, "min.insync.replicas": false})
 }
 
+// reassignment moves a replica with more data than a throttle lets through at
+// first, and cancels that.
+func (a *admin) reassignment(t *testing.T) {
+	const topic = "admin-one"
+	from := a.partition(t, topic)
+	source := from.Replicas[0]
+	target := (source + 1) % 3
+	a.fill(t, topic)
+	// A byte a second: after the first fetch, of a megabyte, it waits for as long
+	// as Kafka's quotas look back, eleven seconds.
+	throttle := []client.ConfigOp{{Name: "leader.replication.throttled.rate", Value: "1"}}
+	if err := a.AlterBrokerConfig(t.Context(), source, throttle); err != nil {
+		t.Fatal(err)
+	}
+	throttled := client.TopicConfigChange{Name: topic, Ops: []client.ConfigOp{{Name: "leader.replication.throttled.replicas", Value: "*"}}}
+	if altered, err := a.AlterTopicConfigs(t.Context(), []client.TopicConfigChange{throttled}); err != nil || altered[topic] != nil {
+		t.Fatal(err, altered)
+	}
+	a.wantSet(t, source, map[string]bool{throttle[0].Name: true})
+
+	a.reassign(t, topic, []int32{target})
+	if p := a.partition(t, topic); !slices.Equal(p.Adding, []int32{target}) || !slices.Equal(p.Removing, []int32{source}) ||
+		!slices.Equal(slices.Sorted(slices.Values(p.Replicas)), slices.Sorted(slices.Values([]int32{source, target}))) || p.Leader != source {
+		t.Errorf("on the way from %d to %d: %+v", source, target, p)
+	}
+	a.reassign(t, topic, nil)
+	kafkatest.Eventually(t, func(context.Context) error {
+		if diff := cmp.Diff(from, a.partition(t, topic)); diff != "" {
+			return fmt.Errorf("cancelled (-before +after):\n%s", diff)
+		}
+		return nil
+	})
+	throttle[0] = client.ConfigOp{Name: throttle[0].Name, Delete: true}
+	if err := a.AlterBrokerConfig(t.Context(), source, throttle); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// fill writes five megabytes, not compressed, to the topic's first partition.
+func (a *admin) fill(t *testing.T, topic string) {
+	t.Helper()
+	producer, err := kgo.NewClient(kgo.SeedBrokers(a.cluster.Bootstrap()...), kgo.DefaultProduceTopic(topic), kgo.ProducerBatchCompression(kgo.NoCompression()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer producer.Close()
+	var records []*kgo.Record
+	for range 10 {
+		records = append(records, &kgo.Record{Value: make([]byte, 500_000)})
+	}
+	if err := producer.ProduceSync(t.Context(), records...).FirstErr(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (a *admin) partition(t *testing.T, topic string) observed.Partition {
+	t.Helper()
+	partitions, err := a.Partitions(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(partitions, func(p observed.Partition) bool { return p.Topic == topic })
+	if i < 0 {
+		t.Fatalf("no topic %s", topic)
+	}
+	return partitions[i]
+}
+
+// reassign moves the topic's first partition, or cancels that without replicas.
+func (a *admin) reassign(t *testing.T, name string, to []int32) {
+	t.Helper()
+	topic := kmsg.NewAlterPartitionAssignmentsRequestTopic()
+	topic.Topic = name
+	partition := kmsg.NewAlterPartitionAssignmentsRequestTopicPartition()
+	partition.Replicas = to
+	topic.Partitions = append(topic.Partitions, partition)
+	req := kmsg.NewPtrAlterPartitionAssignmentsRequest()
+	req.Topics = append(req.Topics, topic)
+	resp, err := req.RequestWith(t.Context(), a.raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(kerr.ErrorForCode(resp.ErrorCode), kerr.ErrorForCode(resp.Topics[0].Partitions[0].ErrorCode)); err != nil {
+		t.Fatalf("reassigning to %v: %v", to, err)
+	}
+}
+
 // dead kills broker 2, with options set on it, and leaves it so.
 func (a *admin) dead(t *testing.T, cordons bool) {
 	ops := []client.ConfigOp{{Name: "log.retention.ms", Value: "999999"}}
@@ -420,77 +520,6 @@ func (a *admin) wantUnreachable(t *testing.T, broker int32) {
 	}
 	if _, err := a.BrokerConfig(t.Context(), 0); err != nil {
 		t.Errorf("another broker: %v", err)
-	}
-}
-
-// reassignment moves a replica to the dead broker, where it cannot arrive.
-func (a *admin) reassignment(t *testing.T) {
-	from := a.partition(t, "admin-one")
-	target := append(slices.Clone(from.Replicas), 2)
-	if slices.Contains(from.Replicas, 2) {
-		target = []int32{2, 0}
-	}
-	a.reassign(t, "admin-one", target)
-	kafkatest.Eventually(t, func(ctx context.Context) error {
-		partitions, err := a.Partitions(ctx)
-		if err != nil {
-			return err
-		}
-		i := slices.IndexFunc(partitions, func(p observed.Partition) bool { return p.Topic == "admin-one" })
-		if len(partitions) != 6 || i < 0 {
-			return fmt.Errorf("%d partitions", len(partitions))
-		}
-		p := partitions[i]
-		adding := slices.DeleteFunc(slices.Clone(target), func(id int32) bool { return slices.Contains(from.Replicas, id) })
-		if !slices.Equal(p.Adding, adding) || len(p.Removing) != 0 || !slices.Contains(p.Replicas, adding[0]) {
-			return fmt.Errorf("to %v: %+v", target, p)
-		}
-		return nil
-	})
-	a.reassign(t, "admin-one", nil)
-	kafkatest.Eventually(t, func(ctx context.Context) error {
-		partitions, err := a.Partitions(ctx)
-		if err != nil {
-			return err
-		}
-		for _, p := range partitions {
-			if len(p.Adding)+len(p.Removing) > 0 {
-				return fmt.Errorf("cancelled: %+v", p)
-			}
-		}
-		return nil
-	})
-}
-
-func (a *admin) partition(t *testing.T, topic string) observed.Partition {
-	t.Helper()
-	partitions, err := a.Partitions(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	i := slices.IndexFunc(partitions, func(p observed.Partition) bool { return p.Topic == topic })
-	if i < 0 {
-		t.Fatalf("no topic %s", topic)
-	}
-	return partitions[i]
-}
-
-// reassign moves the topic's first partition, or cancels that without replicas.
-func (a *admin) reassign(t *testing.T, name string, replicas []int32) {
-	t.Helper()
-	topic := kmsg.NewAlterPartitionAssignmentsRequestTopic()
-	topic.Topic = name
-	partition := kmsg.NewAlterPartitionAssignmentsRequestTopicPartition()
-	partition.Replicas = replicas
-	topic.Partitions = append(topic.Partitions, partition)
-	req := kmsg.NewPtrAlterPartitionAssignmentsRequest()
-	req.Topics = append(req.Topics, topic)
-	resp, err := req.RequestWith(t.Context(), a.raw)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(kerr.ErrorForCode(resp.ErrorCode), kerr.ErrorForCode(resp.Topics[0].Partitions[0].ErrorCode)); err != nil {
-		t.Fatalf("reassigning to %v: %v", replicas, err)
 	}
 }
 
