@@ -11,6 +11,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -81,7 +82,9 @@ func eventually(t *testing.T, try func() error) {
 	}
 }
 
-// pod reads one.
+func quantity(text string) resource.Quantity { return resource.MustParse(text) }
+
+// getPod reads one.
 func getPod(t *testing.T, c client.Client, key types.NamespacedName) (*corev1.Pod, error) {
 	t.Helper()
 	p := &corev1.Pod{}

@@ -225,3 +225,10 @@ func (n *Nodes) command(ctx context.Context, command string, pod types.Namespace
 	}
 	return nil
 }
+
+// JVM is the environment of Java processes in pods: addresses of pods change, and
+// a JVM would remember a name's for half a minute, and a missing one for 10 s
+// (java.net.InetAddress).
+func JVM() map[string]string {
+	return map[string]string{"JAVA_TOOL_OPTIONS": "-Dsun.net.inetaddr.ttl=1 -Dsun.net.inetaddr.negative.ttl=1"}
+}
