@@ -171,6 +171,9 @@ func (n *Nodes) awaitReady(ctx context.Context) error {
 // nodes would; the API knows nothing of it.
 func (n *Nodes) Stop() { n.process.stop(startTimeout) }
 
+// Crash ends the agent without warning. All pods' processes end with it.
+func (n *Nodes) Crash() { n.process.kill() }
+
 // Kill ends the processes of a pod without warning; its containers are
 // restarted as its policy says. The process has ended when Kill returns.
 func (n *Nodes) Kill(ctx context.Context, pod types.NamespacedName) error {

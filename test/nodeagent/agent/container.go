@@ -231,10 +231,10 @@ func (c *container) stop(p *sandbox.Process, deadline func() time.Time) {
 			timer.Stop()
 			continue
 		case <-c.w.exists.Done():
+			timer.Stop()
 		case <-timer.C:
 			c.w.Log.Info("Grace is over", "pod", c.w.key, "container", c.spec.Name)
 		}
-		timer.Stop()
 		p.Signal(syscall.SIGKILL)
 		<-p.Done()
 		return
