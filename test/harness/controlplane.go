@@ -44,6 +44,7 @@ type ControlPlane struct {
 	env         *envtest.Environment
 	manager     *process
 	certManager *process
+	nodes       *Nodes
 	assets      string
 	ownsFiles   bool
 }
@@ -87,6 +88,12 @@ func StartControlPlane(ctx context.Context, opts ControlPlaneOptions) (_ *Contro
 	cp.env.ControlPlane.GetAPIServer().Path = filepath.Join(assets, KubeAPIServer)
 	cp.env.ControlPlane.Etcd = &envtest.Etcd{Path: filepath.Join(assets, Etcd)}
 	cp.env.ControlPlane.KubectlPath = filepath.Join(assets, Kubectl)
+	// A webhook's Service leads to its pods: nothing stands for its own address.
+	cp.env.ControlPlane.GetAPIServer().Configure().Set("enable-aggregator-routing", "true")
+	if isIsolated() {
+		// It would take that of the default route, and there is none.
+		cp.env.ControlPlane.GetAPIServer().Configure().Set("advertise-address", gateway)
+	}
 	logFile, err := os.Create(filepath.Join(cp.Dir, "kube-apiserver.log"))
 	if err != nil {
 		return nil, err
@@ -118,6 +125,9 @@ func StartControlPlane(ctx context.Context, opts ControlPlaneOptions) (_ *Contro
 
 // Stop stops everything that StartControlPlane started.
 func (cp *ControlPlane) Stop() error {
+	if cp.nodes != nil {
+		cp.nodes.Stop()
+	}
 	for _, p := range []*process{cp.certManager, cp.manager} {
 		if p != nil {
 			p.stop(startTimeout)

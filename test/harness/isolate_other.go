@@ -1,0 +1,12 @@
+//go:build !linux
+
+package harness
+
+import "errors"
+
+// Isolate fails: nodes need Linux's namespaces.
+func Isolate(func() error) error {
+	return errors.New("running pods as processes needs Linux's namespaces")
+}
+
+func isIsolated() bool { return false }
