@@ -13,11 +13,12 @@ const (
 	ControllerTopic = "topic"
 	// ControllerVolumes has pods restarted for their templated volumes.
 	ControllerVolumes = "volumes"
+	ControllerCluster = "cluster"
 )
 
 // knownControllers are what --controllers accepts, in the order in which they
 // are named to the user.
-var knownControllers = []string{ControllerTopic, ControllerVolumes}
+var knownControllers = []string{ControllerTopic, ControllerVolumes, ControllerCluster}
 
 // Values of --cert-mode.
 const (
@@ -134,7 +135,7 @@ type Log struct {
 func Default() Operator {
 	return Operator{
 		Namespace:   "sluice",
-		Controllers: []string{ControllerTopic, ControllerVolumes},
+		Controllers: []string{ControllerTopic, ControllerVolumes, ControllerCluster},
 		LeaderElect: true,
 		// An API server gives way by itself where it has to (API priority and
 		// fairness); these only keep a fault from becoming a flood. A thousand
