@@ -4,10 +4,11 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"slices"
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -24,6 +25,8 @@ import (
 const (
 	namespace = "kafka"
 	name      = "my-cluster"
+	// bootstrap is where clients connect to.
+	bootstrap = name + "-kafka-bootstrap." + namespace + ".svc:9092"
 )
 
 // cluster is a Kafka cluster that the operator runs, with all that is around it.
@@ -34,6 +37,8 @@ type cluster struct {
 	chart    *harness.Installation
 	operator *harness.Operator
 	client   client.Client
+	admin    *internalkafka.Client
+	kadm     *kadm.Client
 }
 
 // clusterOptions say what to start.
@@ -76,6 +81,7 @@ func startCluster(t *testing.T, opts clusterOptions) *cluster {
 	}
 	create(t, c.client, k, newPool("controllers", 1, apiv1.RoleController), newPool("brokers", opts.brokers, apiv1.RoleBroker))
 	c.await(2*time.Minute, c.isReady)
+	c.connect()
 	return c
 }
 
@@ -180,20 +186,18 @@ func (c *cluster) scale(pool string, replicas int) {
 	}
 }
 
-// admin is a client of the running Kafka.
-func (c *cluster) admin() *internalkafka.Client {
+// connect makes clients of the running Kafka.
+func (c *cluster) connect() {
 	c.t.Helper()
-	a, err := internalkafka.New(internalkafka.Config{BootstrapServers: []string{name + "-kafka-bootstrap." + namespace + ".svc:9092"}})
+	var err error
+	if c.admin, err = internalkafka.New(internalkafka.Config{BootstrapServers: []string{bootstrap}}); err != nil {
+		c.t.Fatal(err)
+	}
+	c.t.Cleanup(c.admin.Close)
+	raw, err := kgo.NewClient(kgo.SeedBrokers(bootstrap), kgo.MetadataMinAge(100*time.Millisecond))
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	c.t.Cleanup(a.Close)
-	return a
-}
-
-// nodeIDs are those that a pool says it has.
-func (c *cluster) nodeIDs(ctx context.Context, pool string) ([]int64, error) {
-	p := &apiv1.KafkaNodePool{}
-	err := c.client.Get(ctx, types.NamespacedName{Namespace: namespace, Name: pool}, p)
-	return slices.Clone(p.Status.NodeIDs), err
+	c.t.Cleanup(raw.Close)
+	c.kadm = kadm.NewClient(raw)
 }
