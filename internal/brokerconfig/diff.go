@@ -40,6 +40,10 @@ type BrokerChange struct {
 type DefaultChange struct {
 	// Options sorted by name.
 	Options []Op
+	// Held are the names of options whose change waits: numbers of threads that
+	// the brokers differ too much in for one value to suit all. They agree once
+	// they have all been started with their present files.
+	Held []string
 	// Unobserved is why nothing can be said; nil where enough was seen.
 	Unobserved error
 }
@@ -138,7 +142,8 @@ func (f File) brokerOp(name string, entry observed.ConfigEntry, live Live) *Op {
 		}
 		plain, _ := withoutOverride(entry, name)
 		op := &Op{Name: name, Delete: true, Reason: "it is set for all brokers alike, and this broker has a value of its own"}
-		return slowly(op, plain, override, observed.Config{name: entry})
+		op, _ = slowly(op, plain, override, observed.Config{name: entry})
+		return op
 	case byRestart:
 		return f.strayOp(name, option, entry)
 	case perBroker:

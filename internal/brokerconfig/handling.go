@@ -54,7 +54,7 @@ func handlingOf(version, name string) (handling, configdef.Option) {
 		return byRestart, o
 	}
 	o, known := configdef.Broker(version, name)
-	if !known || restartOnly(name, o) {
+	if !known || restartOnly(name) {
 		return byRestart, o
 	}
 	switch o.Update {
@@ -69,12 +69,12 @@ func handlingOf(version, name string) (handling, configdef.Option) {
 	}
 }
 
-// restartOnly tells of a known option that it is not changed dynamically, though
-// Kafka may say that it can be: secrets, which nobody can read back to compare
-// them; what the operator owns; and the config providers, which replace the
-// placeholders in a file while it is read, and whose own options are not dynamic.
-func restartOnly(name string, o configdef.Option) bool {
-	return o.Type == configdef.Password || (Owned{}).Prefix(name) != "" || strings.HasPrefix(name, "config.providers")
+// restartOnly tells of an option that it is not changed dynamically, though Kafka
+// may say that it can be: what the operator owns, all secrets among it, and the
+// config providers, which replace the placeholders in a file while it is read,
+// and whose own options are not dynamic.
+func restartOnly(name string) bool {
+	return Owned{}.Prefix(name) != "" || strings.HasPrefix(name, "config.providers")
 }
 
 // handling of an option of the file. A value with a placeholder is resolved by
