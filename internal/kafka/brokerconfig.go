@@ -12,7 +12,7 @@ import (
 
 // BrokerConfig asks a broker for its configuration with synonyms, with one
 // DescribeConfigs request. Only the broker itself can answer: ErrUnreachable comes
-// within a sixth of a call's bound, and at once for one that is fenced.
+// within half of a call's bound, and mostly at once for one that is fenced.
 func (c *Client) BrokerConfig(ctx context.Context, broker int32) (config observed.Config, err error) {
 	err = c.askOne(ctx, broker, func(ctx context.Context, to sender) error {
 		config, err = describeBroker(ctx, to, strconv.Itoa(int(broker)))

@@ -14,7 +14,7 @@ import (
 
 // LogDirs asks a broker for its log directories, sorted by path, with one
 // DescribeLogDirs request. Only the broker itself can answer: ErrUnreachable comes
-// within a sixth of a call's bound, and at once for one that is fenced.
+// within half of a call's bound, and mostly at once for one that is fenced.
 func (c *Client) LogDirs(ctx context.Context, broker int32) (dirs []observed.LogDir, err error) {
 	err = c.askOne(ctx, broker, func(ctx context.Context, to sender) error {
 		dirs, err = logDirs(ctx, broker, to)

@@ -46,6 +46,7 @@ func (s sender) Request(ctx context.Context, req kmsg.Request) (kmsg.Response, e
 	var last error
 	for i := range s.attempts {
 		if i > 0 && !pause(ctx, min(firstBackoff<<(i-1), lastBackoff)) {
+			last = ended(ctx, last)
 			break
 		}
 		start := time.Now()
@@ -58,8 +59,8 @@ func (s sender) Request(ctx context.Context, req kmsg.Request) (kmsg.Response, e
 			return resp, nil
 		}
 		last = err
-		if errors.Is(err, ErrUnreachable) {
-			// The brokers may have moved while nothing was asked of them.
+		if errors.Is(err, ErrUnreachable) || errors.Is(err, ErrTimeout) {
+			// The brokers may have moved, or died, while nothing was asked of them.
 			s.c.kgo.ForceMetadataRefresh()
 		}
 		if _, answered := errors.AsType[*Error](err); answered || errors.Is(err, ErrClosed) {
@@ -164,6 +165,8 @@ func (c *Client) discover(ctx context.Context, broker int32) error {
 	if c.discovered(broker) {
 		return nil
 	}
+	ctx, cancel := context.WithTimeoutCause(ctx, c.timeout/4, expired{is: ErrUnreachable, after: c.timeout / 4})
+	defer cancel()
 	select {
 	case c.discovering <- struct{}{}:
 	case <-ctx.Done():
