@@ -334,14 +334,18 @@ func TestChangesComeToRest(t *testing.T) {
 func (c *cluster) checkClean(t *testing.T, files map[int32]brokerconfig.File) {
 	t.Helper()
 	for name := range c.all {
-		if _, wanted := files[3].Options[name]; !wanted && option(name).Update != configdef.DynamicOnly && !(c.elr && name == "min.insync.replicas") {
+		_, wanted := files[3].Options[name]
+		stays := wanted || option(name).Update == configdef.DynamicOnly || c.elr && name == "min.insync.replicas"
+		if !stays {
 			t.Errorf("%s=%s is left for all", name, c.all[name])
 		}
 	}
 	for id, p := range c.brokers {
 		for name := range p.own {
-			perBroker := option(name).Update == configdef.PerBroker
-			if _, wanted := files[id].Options[name]; !(wanted && perBroker) && option(name).Update != configdef.DynamicOnly && name != brokerconfig.CordonedLogDirs {
+			_, wanted := files[id].Options[name]
+			update := option(name).Update
+			stays := wanted && update == configdef.PerBroker || update == configdef.DynamicOnly || name == brokerconfig.CordonedLogDirs
+			if !stays {
 				t.Errorf("broker %d is left with %s=%s", id, name, p.own[name])
 			}
 		}

@@ -57,7 +57,13 @@ func TestBrokerConfigOnRealKafka(t *testing.T) {
 			}
 			cluster := kafkatest.Start(t, kafka.Options{MetadataVersion: tc.metadataVersion, Config: config})
 			c := &configured{options: read}
-			c.client, c.calls = kafkaClient(t, cluster.Bootstrap())
+			c.calls = &kafkatest.Calls{}
+			var err error
+			c.client, err = client.New(client.Config{BootstrapServers: cluster.Bootstrap(), Controllers: cluster.Controllers(), Observe: c.calls.Observe})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(c.client.Close)
 			c.changes(t, tc.elr)
 			c.strays(t, tc.elr)
 			c.threads(t)
@@ -66,6 +72,7 @@ func TestBrokerConfigOnRealKafka(t *testing.T) {
 			} else {
 				c.cordonsOnceTheLevelRises(t)
 			}
+			c.leaves(t)
 		})
 	}
 }
@@ -169,6 +176,40 @@ func (c *configured) cordonsOnceTheLevelRises(t *testing.T) {
 	c.step(t, "cordon again", []string{"cordoned.log.dirs=*"}, nil)
 	c.cordon = false
 	c.step(t, "and uncordon", []string{"cordoned.log.dirs="}, nil)
+}
+
+// leaves clears all that the broker may carry, as of one whose configuration
+// cannot be read any more: Kafka refuses none of it.
+func (c *configured) leaves(t *testing.T) {
+	ops := []client.ConfigOp{
+		{Name: "ssl.protocol", Value: "TLSv1.2"}, {Name: "listener.name.plain-9092.max.connections", Value: "5"},
+		{Name: "follower.replication.throttled.rate", Value: "1000"}, {Name: "compression.type", Value: "zstd"},
+	}
+	if err := c.client.AlterBrokerConfig(t.Context(), 0, ops); err != nil {
+		t.Fatal(err)
+	}
+	features, err := c.client.Features(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := renderInput(nil)
+	names := brokerconfig.Leftovers(in.Kafka, in.Version, 0, brokerconfig.Live{Features: observed.Seen(features)})
+	c.calls.Take()
+	if err := c.client.ClearBrokerConfig(t.Context(), 0, names); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.calls.Take()["IncrementalAlterConfigs"]; got != 1 {
+		t.Errorf("%d calls for %d options", got, len(names))
+	}
+	kafkatest.Eventually(t, func(ctx context.Context) error {
+		config, err := c.client.BrokerConfig(ctx, 0)
+		for name, entry := range config {
+			if _, carried := entry.Synonym(name, observed.SourceBroker); carried {
+				err = errors.Join(err, fmt.Errorf("%s is left", name))
+			}
+		}
+		return err
+	})
 }
 
 func (c *configured) diff(t *testing.T) (brokerconfig.BrokerChange, brokerconfig.DefaultChange) {
