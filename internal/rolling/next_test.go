@@ -1,6 +1,7 @@
 package rolling_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -73,6 +74,7 @@ func TestOrder(t *testing.T) {
 		"of unready ones controllers first":      {in: separate(old(2, 3), down(2, 3)), want: 2, waits: causes{3: turn}},
 		"of unready ones the active one last":    {in: separate(old(1, 2), state(rolling.Unready, 1, 2)), want: 2, waits: causes{1: turn}},
 		"of unready ones the role counts":        {in: separate(controller(7), old(3, 7), down(3, 7)), want: 7, waits: causes{3: turn}},
+		"a fenced broker before controllers":     {in: separate(old(0, 4), fenced(4), outOfSync(4)), want: 4, waits: causes{0: turn}},
 		"the one that is out of sync first":      {in: separate(old(3, 4, 5), outOfSync(5)), want: 5, waits: causes{3: turn, 4: turn}},
 		"a pod that nobody takes":                {in: separate(old(4), state(rolling.Unschedulable, 4)), want: 4},
 		"a pod that is being deleted already":    {in: separate(old(4, 5), state(rolling.Terminating, 4)), want: none, waits: causes{5: other}},
@@ -96,19 +98,23 @@ func plain(id int32) change {
 			}
 		}
 		in.Nodes = append(in.Nodes, n)
+		seen, _ := in.Registration.Get()
+		in.Registration = observed.Seen(observed.Registration{Brokers: append(slices.Clone(seen.Brokers), observed.Broker{ID: id})})
 	}
 }
 
 func TestOneAtATime(t *testing.T) {
 	t.Parallel()
 	run(t, cases{
-		"the last one is not ready":             {in: separate(old(4, 5), down(3)), want: none, waits: causes{4: other, 5: other}},
-		"the last one is ready and not in sync": {in: separate(old(4, 5), outOfSync(3)), want: none, waits: causes{4: other, 5: other}},
-		"the last one starts":                   {in: separate(old(4), state(rolling.Missing, 3)), want: none, waits: causes{4: other}},
-		"the last controller lags":              {in: separate(old(3), lagging(2, time.Minute)), want: none, waits: causes{3: other}},
-		"a replica that is added is no restart": {in: separate(old(4), adding(3)), want: 4},
-		"what is down already waits for nobody": {in: separate(old(4), down(3, 4)), want: 4},
-		"what is down already waits for no pod": {in: separate(old(4), down(4), state(rolling.Terminating, 3)), want: 4},
+		"the last one is not ready":              {in: separate(old(4, 5), down(3)), want: none, waits: causes{4: other, 5: other}},
+		"the last one is ready and not in sync":  {in: separate(old(4, 5), outOfSync(3)), want: none, waits: causes{4: other, 5: other}},
+		"the last one is ready and still fenced": {in: separate(old(4), fenced(3), leaderless), want: none, waits: causes{4: other}},
+		"the last one is not registered yet":     {in: separate(old(4), plain(6), late(6), unregistered(6)), want: none, waits: causes{4: other}},
+		"the last one starts":                    {in: separate(old(4), state(rolling.Missing, 3)), want: none, waits: causes{4: other}},
+		"the last controller lags":               {in: separate(old(3), lagging(2, time.Minute)), want: none, waits: causes{3: other}},
+		"a replica that is added is no restart":  {in: separate(old(4), adding(3)), want: 4},
+		"what is down already waits for nobody":  {in: separate(old(4), down(3, 4)), want: 4},
+		"what is down already waits for no pod":  {in: separate(old(4), down(4), state(rolling.Terminating, 3)), want: 4},
 		"all that is to be restarted lags behind": {
 			in:   separate(old(3, 4, 5), topic("a", 1, ids(3, 4, 5), ids(3)), topic("b", 1, ids(3, 4, 5), ids(4, 5))),
 			want: 4, waits: causes{3: partitions, 5: turn},
@@ -173,6 +179,16 @@ func lastInSync(id int32) change {
 	}
 }
 
+// leaderless takes the leaders of all partitions.
+func leaderless(in *rolling.Input) {
+	seen, _ := in.Partitions.Get()
+	all := slices.Clone(seen)
+	for i := range all {
+		all[i].Leader = -1
+	}
+	in.Partitions = observed.Seen(all)
+}
+
 // dead is a partition without a leader whose ISR is one dead broker.
 func dead(name string, id int32) change {
 	return func(in *rolling.Input) {
@@ -233,31 +249,41 @@ func single(changes ...change) rolling.Input {
 func TestMending(t *testing.T) {
 	t.Parallel()
 	run(t, cases{
-		"partitions not seen":                      {in: separate(old(3), unseenPartitions), want: none, waits: causes{3: unobserved}},
-		"partitions not seen, for a controller":    {in: separate(old(0), unseenPartitions), want: none, waits: causes{0: unobserved}},
-		"no brokers, so no partitions":             {in: controllersOnly(old(0), unseenPartitions), want: 0},
-		"all nodes with both roles are down":       {in: combined(old(0, 1, 2), down(0, 1, 2), unseen), want: 0, waits: causes{1: turn, 2: turn}},
-		"the first of them has been mended":        {in: combined(old(1, 2), down(0, 1, 2), unseen), want: 1, waits: causes{2: turn}},
-		"the last of them":                         {in: combined(old(2), down(1, 2), unseen), want: 2},
-		"all controllers are down":                 {in: separate(old(0, 1, 2), down(0, 1, 2), unseenQuorum, unseenPartitions), want: 0, waits: causes{1: turn, 2: turn}},
-		"all brokers are down":                     {in: separate(old(3, 4, 5), down(3, 4, 5), unseenRegistration, unseenPartitions), want: 3, waits: causes{4: turn, 5: turn}},
-		"all brokers are down, known as fenced":    {in: separate(old(3, 4, 5), down(3, 4, 5), unseenPartitions), want: 3, waits: causes{4: turn, 5: turn}},
-		"two of three are down, and memory stale":  {in: combined(old(0, 1), state(rolling.Unready, 0, 1), unseenPartitions, unseenQuorum), want: 0, waits: causes{1: turn}},
-		"one of three is unready, all unseen":      {in: combined(old(0), state(rolling.Unready, 0), unseen), want: none, waits: causes{0: unobserved}},
-		"a broker is unready, and all unseen":      {in: separate(old(3), state(rolling.Unready, 3), unseen), want: none, waits: causes{3: unobserved}},
-		"a broker is unready and fenced":           {in: separate(old(3), down(3), unseenPartitions), want: 3},
-		"a broker is unready and in no ISR":        {in: separate(old(3), down(3), unseenRegistration), want: 3},
-		"too few are ready, but there is a quorum": {in: separate(old(3), state(rolling.Unready, 0, 2, 3), unseenPartitions), want: none, waits: causes{3: other}},
-		"a broker is unready and not registered":   {in: separate(old(3), state(rolling.Unready, 3), unseenPartitions, unregistered), want: 3},
-		"all is ready, and nothing was seen":       {in: combined(old(0, 1, 2), unseen), want: none, waits: causes{0: unobserved, 1: unobserved, 2: unobserved}},
-		"the first with a bad setting stops it":    {in: combined(old(1, 2), down(0)), want: none, waits: causes{1: turn, 2: other}},
-		"and is the first to get a good one":       {in: combined(old(0, 1, 2), down(0)), want: 0, waits: causes{1: turn, 2: turn}},
-		"it waits for the quorum, brokers do not":  {in: separate(old(0, 3), state(rolling.Unready, 0, 3, 4, 5), unseen), want: 3, waits: causes{0: unobserved}},
-		"a pod nobody takes serves nothing at all": {in: combined(old(0), state(rolling.Unschedulable, 0), unseen), want: 0},
+		"all are ready, and fenced for a bad setting": {in: separate(old(3, 4, 5), topic("a", 2, ids(3, 4, 5), ids(5)), fenced(3, 4, 5), leaderless), want: 3, waits: causes{4: turn, 5: turn}},
+		"and so is the last one in sync":              {in: separate(old(5), topic("a", 2, ids(3, 4, 5), ids(5)), fenced(5), leaderless), want: 5},
+		"ready and fenced is worth less than ready":   {in: separate(old(3, 4), topic("a", 2, ids(3, 4, 5), ids(3, 5)), fenced(4), outOfSync(4)), want: 4, waits: causes{3: turn}},
+		"ready where no quorum is":                    {in: separate(old(3), state(rolling.Unready, 0, 1, 2), unseenQuorum, unseenPartitions, fenced(3)), want: none, waits: causes{3: other}},
+		"partitions not seen":                         {in: separate(old(3), unseenPartitions), want: none, waits: causes{3: unobserved}},
+		"partitions not seen, for a controller":       {in: separate(old(0), unseenPartitions), want: none, waits: causes{0: unobserved}},
+		"no brokers, so no partitions":                {in: controllersOnly(old(0), unseenPartitions), want: 0},
+		"all nodes with both roles are down":          {in: combined(old(0, 1, 2), down(0, 1, 2), unseen), want: 0, waits: causes{1: turn, 2: turn}},
+		"the first of them has been mended":           {in: combined(old(1, 2), down(0, 1, 2), unseen), want: 1, waits: causes{2: turn}},
+		"the last of them":                            {in: combined(old(2), down(1, 2), unseen), want: 2},
+		"all controllers are down":                    {in: separate(old(0, 1, 2), down(0, 1, 2), unseenQuorum, unseenPartitions), want: 0, waits: causes{1: turn, 2: turn}},
+		"all brokers are down":                        {in: separate(old(3, 4, 5), down(3, 4, 5), unseenRegistration, unseenPartitions), want: 3, waits: causes{4: turn, 5: turn}},
+		"all brokers are down, known as fenced":       {in: separate(old(3, 4, 5), down(3, 4, 5), unseenPartitions), want: 3, waits: causes{4: turn, 5: turn}},
+		"two of three are down, and memory stale":     {in: combined(old(0, 1), state(rolling.Unready, 0, 1), unseenPartitions, unseenQuorum), want: 0, waits: causes{1: turn}},
+		"one of three is unready, all unseen":         {in: combined(old(0), state(rolling.Unready, 0), unseen), want: none, waits: causes{0: unobserved}},
+		"a broker is unready, and all unseen":         {in: separate(old(3), state(rolling.Unready, 3), unseen), want: none, waits: causes{3: unobserved}},
+		"a broker is unready and fenced":              {in: separate(old(3), down(3), unseenPartitions), want: 3},
+		"a broker is unready and in no ISR":           {in: separate(old(3), down(3), unseenRegistration), want: 3},
+		"too few are ready, but there is a quorum":    {in: separate(old(3), state(rolling.Unready, 0, 2, 3), unseenPartitions), want: none, waits: causes{3: other}},
+		"a broker is unready and not registered":      {in: separate(old(3), state(rolling.Unready, 3), unseenPartitions, unregistered(3)), want: 3},
+		"all is ready, and nothing was seen":          {in: combined(old(0, 1, 2), unseen), want: none, waits: causes{0: unobserved, 1: unobserved, 2: unobserved}},
+		"the first with a bad setting stops it":       {in: combined(old(1, 2), down(0)), want: none, waits: causes{1: turn, 2: other}},
+		"and is the first to get a good one":          {in: combined(old(0, 1, 2), down(0)), want: 0, waits: causes{1: turn, 2: turn}},
+		"it waits for the quorum, brokers do not":     {in: separate(old(0, 3), state(rolling.Unready, 0, 3, 4, 5), unseen), want: 3, waits: causes{0: unobserved}},
+		"a pod nobody takes serves nothing at all":    {in: combined(old(0), state(rolling.Unschedulable, 0), unseen), want: 0},
 	})
 }
 
-func unregistered(in *rolling.Input) { in.Registration = observed.Seen(observed.Registration{}) }
+func unregistered(id int32) change {
+	return func(in *rolling.Input) {
+		seen, _ := in.Registration.Get()
+		left := slices.DeleteFunc(slices.Clone(seen.Brokers), func(b observed.Broker) bool { return b.ID == id })
+		in.Registration = observed.Seen(observed.Registration{Brokers: left})
+	}
+}
 
 func controllersOnly(changes ...change) rolling.Input {
 	return separate(append([]change{func(in *rolling.Input) { in.Nodes = in.Nodes[:3] }}, changes...)...)
