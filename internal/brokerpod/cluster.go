@@ -80,7 +80,7 @@ func service(kafka *apiv1.Kafka, f *faults, name, part string, t *apiv1.Internal
 
 func servicePort(name string, port int) corev1.ServicePort {
 	return corev1.ServicePort{
-		Name: name, Port: int32(port), TargetPort: intstr.FromInt(port), Protocol: corev1.ProtocolTCP, //nolint:gosec // a Kafka's rules refuse others
+		Name: name, Port: int32(port), TargetPort: intstr.FromInt(port), Protocol: corev1.ProtocolTCP,
 	}
 }
 
