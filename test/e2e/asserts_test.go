@@ -51,13 +51,14 @@ func (c *cluster) holdings(ctx context.Context, prefix string) (map[int32]int, e
 
 func (c *cluster) mustHold(prefix string) map[int32]int {
 	c.t.Helper()
-	held, err := c.holdings(c.t.Context(), prefix)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	if len(held) == 0 {
-		c.t.Fatalf("no topic %s* is in Kafka", prefix)
-	}
+	var held map[int32]int
+	// A topic shows a moment after its creation.
+	c.await(30*time.Second, func(ctx context.Context) (err error) {
+		if held, err = c.holdings(ctx, prefix); err == nil && len(held) == 0 {
+			err = fmt.Errorf("no topic %s* is in Kafka", prefix)
+		}
+		return err
+	})
 	return held
 }
 
