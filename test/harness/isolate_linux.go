@@ -55,19 +55,14 @@ func executeIsolated() (int, error) {
 	cmd.Args = os.Args
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Env = append(os.Environ(), isolated+"="+isolatedNew)
-	cmd.SysProcAttr = &syscall.SysProcAttr{
-		Pdeathsig:   syscall.SIGKILL,
-		Cloneflags:  unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWNET,
-		UidMappings: []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}},
-		GidMappings: []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}},
-	}
+	cmd.SysProcAttr = isolation()
 	// A terminal's Ctrl-C reaches the child by itself. The timeout of go test is
 	// a SIGQUIT.
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT)
 	defer signal.Stop(signals)
 	if err := cmd.Start(); err != nil {
-		return 0, fmt.Errorf("making user, mount and network namespaces (allowed here? as root, or by kernel.unprivileged_userns_clone and kernel.apparmor_restrict_unprivileged_userns): %w", err)
+		return 0, isolationErr(err)
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
@@ -144,3 +139,27 @@ func raiseLoopback() error {
 
 // isIsolated tells whether the program runs where Isolate takes it.
 func isIsolated() bool { return os.Getenv(isolated) == isolatedReady }
+
+// CanIsolate is why Isolate would fail here; nil where it would not.
+func CanIsolate() error {
+	cmd := exec.Command("/bin/true")
+	cmd.SysProcAttr = isolation()
+	if err := cmd.Run(); err != nil {
+		return isolationErr(err)
+	}
+	return nil
+}
+
+// isolation gives a process user, mount and network namespaces of its own.
+func isolation() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{
+		Pdeathsig:   syscall.SIGKILL,
+		Cloneflags:  unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWNET,
+		UidMappings: []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}},
+	}
+}
+
+func isolationErr(err error) error {
+	return fmt.Errorf("making user, mount and network namespaces (allowed here? as root, or by kernel.unprivileged_userns_clone and kernel.apparmor_restrict_unprivileged_userns): %w", err)
+}
