@@ -7,7 +7,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	"github.com/sluice-kafka/sluice/controllers/cluster"
 	"github.com/sluice-kafka/sluice/controllers/topic"
 	"github.com/sluice-kafka/sluice/controllers/volumes"
 	"github.com/sluice-kafka/sluice/internal/kafka"
@@ -19,7 +18,6 @@ import (
 var registrations = map[string]func(ctrl.Manager, options.Operator) error{
 	options.ControllerTopic:   addTopic,
 	options.ControllerVolumes: addVolumes,
-	options.ControllerCluster: addCluster,
 }
 
 // Add registers the controllers that opts name.
@@ -59,10 +57,4 @@ func addTopic(mgr ctrl.Manager, opts options.Operator) error {
 
 func addVolumes(mgr ctrl.Manager, _ options.Operator) error {
 	return volumes.Add(mgr, volumes.Options{})
-}
-
-func addCluster(mgr ctrl.Manager, _ options.Operator) error {
-	return cluster.Add(mgr, cluster.Options{}, func(e cluster.Endpoints) (cluster.Admin, error) {
-		return kafka.New(kafka.Config{BootstrapServers: e.Brokers, Controllers: e.Controllers, Resolve: e.Resolve})
-	})
 }

@@ -13,12 +13,11 @@ const (
 	ControllerTopic = "topic"
 	// ControllerVolumes has pods restarted for their templated volumes.
 	ControllerVolumes = "volumes"
-	ControllerCluster = "cluster"
 )
 
 // knownControllers are what --controllers accepts, in the order in which they
 // are named to the user.
-var knownControllers = []string{ControllerTopic, ControllerVolumes, ControllerCluster}
+var knownControllers = []string{ControllerTopic, ControllerVolumes}
 
 // Values of --cert-mode.
 const (
@@ -135,7 +134,7 @@ type Log struct {
 func Default() Operator {
 	return Operator{
 		Namespace:   "sluice",
-		Controllers: []string{ControllerTopic, ControllerVolumes, ControllerCluster},
+		Controllers: []string{ControllerTopic, ControllerVolumes},
 		LeaderElect: true,
 		// An API server gives way by itself where it has to (API priority and
 		// fairness); these only keep a fault from becoming a flood. A thousand
