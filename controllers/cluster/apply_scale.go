@@ -197,7 +197,7 @@ func (t *turn) deleteTraces(ctx context.Context, l leaver) error {
 // warnOfStrays names brokers that hold replicas and that no pool has.
 func (t *turn) warnOfStrays() {
 	for _, v := range t.plan.departure.Back {
-		if t.plan.layout.leaving[v.ID].pool != "" {
+		if t.plan.back[v.ID] != "" {
 			continue
 		}
 		t.warn(reasonStrayBroker, "broker %d is stopped, belongs to no node pool and is not unregistered: %s; move its replicas away, "+

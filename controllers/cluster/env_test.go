@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -41,6 +42,7 @@ type env struct {
 	store   client.WithWatch
 	kafka   *fake.Kafka
 	clock   *clocktesting.FakeClock
+	mu      sync.Mutex // the reconciler writes side by side
 	writes  []string
 	events  []string
 	nextUID int
@@ -86,6 +88,8 @@ func (e *env) interceptor() interceptor.Funcs {
 		if ctx.Value(byKubelet{}) != nil {
 			return nil
 		}
+		e.mu.Lock()
+		defer e.mu.Unlock()
 		write := fmt.Sprintf(format, args...)
 		if e.beforeWrite != nil {
 			if err := e.beforeWrite(write); err != nil {
@@ -104,9 +108,7 @@ func (e *env) interceptor() interceptor.Funcs {
 			if err := record(ctx, "create %s %s", kind(o), o.GetName()); err != nil {
 				return err
 			}
-			o = o.DeepCopyObject().(client.Object)
-			e.nextUID++
-			o.SetUID(types.UID(fmt.Sprintf("uid-%d", e.nextUID)))
+			o.SetUID(e.newUID())
 			return c.Create(ctx, o, opts...)
 		},
 		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
@@ -140,8 +142,17 @@ func (e *env) interceptor() interceptor.Funcs {
 	}
 }
 
+func (e *env) newUID() types.UID {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.nextUID++
+	return types.UID(fmt.Sprintf("uid-%d", e.nextUID))
+}
+
 // Eventf implements recorder.
 func (e *env) Eventf(_, _ runtime.Object, _, reason, _, note string, args ...any) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	e.events = append(e.events, reason+": "+fmt.Sprintf(note, args...))
 }
 
@@ -212,7 +223,7 @@ func (e *env) describe() string {
 // kubelet starts the processes of new pods, and ends those of deleted ones.
 func (e *env) kubelet() {
 	e.t.Helper()
-	ctx := context.WithValue(e.t.Context(), byKubelet{}, true)
+	ctx := e.byKubelet()
 	for _, name := range e.podNames() {
 		pod := get[corev1.Pod](e, name)
 		id, ok := nodeIDOf(pod, theKey.Name, pod.Labels[kafkav1.LabelPoolName])
@@ -276,7 +287,7 @@ func (e *env) ready(ctx context.Context, pod *corev1.Pod, yes bool) {
 func (e *env) kill(id int32, pod string) {
 	e.t.Helper()
 	e.kafka.Stop(id)
-	e.ready(context.WithValue(e.t.Context(), byKubelet{}, true), get[corev1.Pod](e, pod), false)
+	e.ready(e.byKubelet(), get[corev1.Pod](e, pod), false)
 }
 
 func (e *env) must(err error) {
@@ -357,7 +368,7 @@ func edit[T any, P interface {
 	o := get[T, P](e, name)
 	change(o)
 	o.SetGeneration(o.GetGeneration() + 1)
-	e.must(e.store.Update(context.WithValue(e.t.Context(), byKubelet{}, true), o))
+	e.must(e.store.Update(e.byKubelet(), o))
 }
 
 func (e *env) scale(pool string, replicas int64) {
@@ -422,9 +433,17 @@ func newPool(name string, replicas int64, roles ...string) *kafkav1.KafkaNodePoo
 // 0 on, in which nothing is to be done.
 func running(t *testing.T, brokers int64) *env {
 	t.Helper()
+	return runningAt(t, brokers, "4.3.1", "")
+}
+
+// runningAt is one of a version, formatted at a metadata version.
+func runningAt(t *testing.T, brokers int64, version, metadataVersion string) *env {
+	t.Helper()
+	kafka := newKafka()
+	kafka.Spec.Kafka.Version, kafka.Spec.Kafka.MetadataVersion = version, metadataVersion
 	controllers := newPool("controllers", 3, kafkav1.RoleController)
 	controllers.Annotations = map[string]string{kafkav1.AnnotationNextNodeIDs: "[100-199]"}
-	e := newEnv(t, newKafka(), controllers, newPool("brokers", brokers, kafkav1.RoleBroker))
+	e := newEnv(t, kafka, controllers, newPool("brokers", brokers, kafkav1.RoleBroker))
 	e.turns(4)
 	if !e.isReady() {
 		t.Fatalf("the cluster did not come up:\n%s", e.describe())
@@ -433,4 +452,25 @@ func running(t *testing.T, brokers int64) *env {
 	e.eventReasons()
 	e.kafka.TakeCalls()
 	return e
+}
+
+// byKubelet is a context for what is none of the operator's writes.
+func (e *env) byKubelet() context.Context { return context.WithValue(e.t.Context(), byKubelet{}, true) }
+
+func (e *env) podOf(name string) *corev1.Pod {
+	e.t.Helper()
+	pod := get[corev1.Pod](e, name)
+	if pod == nil {
+		e.t.Fatalf("there is no pod %s", name)
+	}
+	return pod
+}
+
+func (e *env) mustConfigMap(name string) map[string]string {
+	e.t.Helper()
+	cm := get[corev1.ConfigMap](e, name)
+	if cm == nil {
+		e.t.Fatalf("there is no ConfigMap %s", name)
+	}
+	return cm.Data
 }
