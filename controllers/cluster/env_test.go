@@ -12,8 +12,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -48,22 +51,41 @@ type env struct {
 	nextUID int
 	// beforeWrite, if set, is asked before each write; its error fails it.
 	beforeWrite func(write string) error
+	// served kinds, as the reconciler sees them; those of the store if nil.
+	served meta.RESTMapper
 	// stuck pods do not become ready.
 	stuck map[string]bool
 	last  ctrl.Result
 }
 
-func newEnv(t *testing.T, objects ...client.Object) *env {
-	t.Helper()
+// podSetKind is Strimzi's, whose API server serves it.
+var podSetKind = schema.GroupVersionKind{Group: kafkav1.GroupStrimziPodSet, Version: "v1", Kind: kafkav1.KindStrimziPodSet}
+
+// kinds makes the scheme, and a mapper that knows all of it but pod sets.
+var kinds = sync.OnceValues(func() (*runtime.Scheme, *meta.DefaultRESTMapper) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, kafkav1.AddToScheme} {
 		if err := add(scheme); err != nil {
-			t.Fatal(err)
+			panic(err) // two types under one name
 		}
 	}
+	mapper := meta.NewDefaultRESTMapper(nil)
+	for kind := range scheme.AllKnownTypes() {
+		if kind.Version == "v1" {
+			mapper.Add(kind, meta.RESTScopeNamespace)
+		}
+	}
+	scheme.AddKnownTypeWithName(podSetKind, &unstructured.Unstructured{})
+	scheme.AddKnownTypeWithName(podSetKind.GroupVersion().WithKind(podSetKind.Kind+"List"), &unstructured.UnstructuredList{})
+	return scheme, mapper
+})
+
+func newEnv(t *testing.T, objects ...client.Object) *env {
+	t.Helper()
 	e := &env{t: t, kafka: fake.New(), clock: clocktesting.NewFakeClock(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)), stuck: map[string]bool{}}
 	e.kafka.Now = e.clock.Now
-	e.store = ctrlfake.NewClientBuilder().WithScheme(scheme).
+	scheme, mapper := kinds()
+	e.store = ctrlfake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(mapper).
 		WithObjects(objects...).
 		WithStatusSubresource(&kafkav1.Kafka{}, &kafkav1.KafkaNodePool{}, &kafkav1.KafkaRebalance{}).
 		WithInterceptorFuncs(e.interceptor()).Build()
@@ -74,6 +96,9 @@ func newEnv(t *testing.T, objects ...client.Object) *env {
 // restartOperator replaces the reconciler by one that remembers nothing.
 func (e *env) restartOperator() {
 	from := gatherer{resources: e.store, objects: e.store, live: e.store, mapper: e.store.RESTMapper()}
+	if e.served != nil {
+		from.mapper = e.served
+	}
 	e.reconciler = &reconciler{
 		opts: Options{Clock: e.clock}.complete(), cached: from, live: from, writer: e.store, recorder: e,
 		admins: newAdmins(func(Endpoints) (Admin, error) { return e.kafka, nil }), memories: newMemories(),
