@@ -28,7 +28,8 @@ const (
 // +kubebuilder:printcolumn:name="Roles",type=string,JSONPath=`.status.roles`,description="Roles of the nodes in the pool"
 // +kubebuilder:printcolumn:name="NodeIds",type=string,JSONPath=`.status.nodeIds`,description="Node IDs used by Kafka nodes in this pool"
 // +kubebuilder:printcolumn:name="Replicas",type=integer,JSONPath=`.status.replicas`,description="The number of nodes that exist"
-// +kubebuilder:printcolumn:name="Reasons",type=string,JSONPath=`.status.conditions[*].reason`,description="What the pool waits for, and what to know"
+// +kubebuilder:printcolumn:name="Warnings",type=string,JSONPath=`.status.conditions[?(@.type=="Warning")].status`,description="Warnings related to the custom resource"
+// +kubebuilder:printcolumn:name="Reasons",type=string,priority=1,JSONPath=`.status.conditions[*].reason`,description="What the pool waits for, and what to know"
 // +kubebuilder:printcolumn:name="Messages",type=string,priority=1,JSONPath=`.status.conditions[*].message`,description="The reasons in full"
 type KafkaNodePool struct {
 	metav1.TypeMeta   `json:",inline"`

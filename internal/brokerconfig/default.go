@@ -58,52 +58,62 @@ func DiffDefault(files []File, live Live) DefaultChange {
 	}
 	var c DefaultChange
 	for _, name := range union(names...) {
-		if op := d.op(name); op != nil {
+		op, held := d.op(name)
+		switch {
+		case held:
+			c.Held = append(c.Held, name)
+		case op != nil:
 			c.Options = append(c.Options, *op)
 		}
 	}
 	return c
 }
 
-// op is what one option needs; nil where that is nothing.
-func (d defaults) op(name string) *Op {
+// op is what one option needs; nil where that is nothing. It is held where the
+// brokers cannot all follow.
+func (d defaults) op(name string) (_ *Op, held bool) {
 	h, option := d.file.handling(name)
 	entry, overridden := d.set[name]
 	override, ok := entry.Synonym(name, observed.SourceDefault)
 	if !ok {
 		override = entry.Value
 	}
-	wanted, isWanted := d.file.Options[name]
-	switch {
-	case entry.Sensitive || option.Type == configdef.Password:
-		return nil
-	case h == clusterWide && isWanted:
-		return d.wantedOp(name, option, overridden, override, wanted)
-	case name == minInsyncReplicas && !d.live.minISRSettable():
-		return d.minISROp(option, overridden, override)
-	case h == clusterWide:
-		return d.unwantedOp(name, option, overridden, override)
-	case h == byRestart && overridden && option.Name != "":
-		return &Op{Name: name, Delete: true, Reason: "each broker's file decides, and a value is set for all of them"}
-	default:
-		return nil
+	if entry.Sensitive || option.Type == configdef.Password {
+		return nil, false
 	}
+	switch {
+	case h == clusterWide:
+		op, plain := d.dynamicOp(name, option, overridden, override)
+		return slowly(op, plain, override, d.brokers...)
+	case h == byRestart && overridden && option.Name != "":
+		return &Op{Name: name, Delete: true, Reason: "each broker's file decides, and a value is set for all of them"}, false
+	default:
+		return nil, false
+	}
+}
+
+// dynamicOp is what an option needs however long the way is, and the value that
+// it comes to.
+func (d defaults) dynamicOp(name string, option configdef.Option, overridden bool, override string) (_ *Op, plain string) {
+	if wanted, ok := d.file.Options[name]; ok {
+		return d.wantedOp(name, option, overridden, override, wanted), wanted
+	}
+	plain, _ = d.file.fallback(name)
+	if name == minInsyncReplicas && overridden && !d.live.minISRSettable() {
+		return d.minISROp(option, override, plain), plain
+	}
+	return d.unwantedOp(name, option, overridden, override), plain
 }
 
 // wantedOp sets an option where some broker lacks it. A value that a broker has
 // of its own does not count: it goes.
 func (d defaults) wantedOp(name string, option configdef.Option, overridden bool, override, wanted string) *Op {
-	set := &Op{Name: name, Value: wanted, Reason: reasonWanted}
-	if overridden {
-		if option.Type.Same(override, wanted) {
-			return nil
-		}
-		return slowly(set, wanted, override, d.brokers...)
-	}
-	for _, config := range d.brokers {
-		if v, ok := withoutOverride(config[name], name); !ok || !option.Type.Same(v, wanted) {
-			return slowly(set, wanted, "", d.brokers...)
-		}
+	lacking := !overridden && slices.ContainsFunc(d.brokers, func(config observed.Config) bool {
+		v, ok := withoutOverride(config[name], name)
+		return !ok || !option.Type.Same(v, wanted)
+	})
+	if lacking || overridden && !option.Type.Same(override, wanted) {
+		return &Op{Name: name, Value: wanted, Reason: reasonWanted}
 	}
 	return nil
 }
@@ -120,23 +130,14 @@ func (d defaults) unwantedOp(name string, option configdef.Option, overridden bo
 			{Name: name, Value: override, Source: observed.SourceStatic},
 		}})
 	}
-	op := d.file.unwantedOp(name, option, overridden, override, entries)
-	plain, _ := d.file.fallback(name)
-	return slowly(op, plain, override, d.brokers...)
+	return d.file.unwantedOp(name, option, overridden, override, entries)
 }
 
-// minISROp takes min.insync.replicas back where it cannot be deleted, or where
-// that is not known: then it waits.
-func (d defaults) minISROp(option configdef.Option, overridden bool, override string) *Op {
-	plain, ok := d.file.fallback(minInsyncReplicas)
-	if !ok || !d.live.Features.Seen() {
+// minISROp takes min.insync.replicas back where it cannot be deleted; where that
+// is not known it waits.
+func (d defaults) minISROp(option configdef.Option, override, plain string) *Op {
+	if !d.live.Features.Seen() || option.Type.Same(override, plain) {
 		return nil
 	}
-	if overridden {
-		if option.Type.Same(override, plain) {
-			return nil
-		}
-		return &Op{Name: minInsyncReplicas, Value: plain, Reason: reasonMinISR}
-	}
-	return d.unwantedOp(minInsyncReplicas, option, false, "")
+	return &Op{Name: minInsyncReplicas, Value: plain, Reason: reasonMinISR}
 }

@@ -40,6 +40,10 @@ type BrokerChange struct {
 type DefaultChange struct {
 	// Options sorted by name.
 	Options []Op
+	// Held are the names of options whose change waits: numbers of threads that
+	// the brokers differ too much in for one value to suit all. They agree once
+	// they have all been started with their present files.
+	Held []string
 	// Unobserved is why nothing can be said; nil where enough was seen.
 	Unobserved error
 }
@@ -127,31 +131,47 @@ func DiffBroker(f File, live Live) BrokerChange {
 // brokerOp is what one option of a broker needs; nil where that is nothing.
 func (f File) brokerOp(name string, entry observed.ConfigEntry, live Live) *Op {
 	h, option := f.handling(name)
-	override, overridden := entry.Synonym(name, observed.SourceBroker)
 	if entry.Sensitive || option.Type == configdef.Password {
 		return nil
 	}
 	switch h {
 	case clusterWide:
-		if !overridden || name == minInsyncReplicas && !live.minISRSettable() {
-			return nil
-		}
-		plain, _ := withoutOverride(entry, name)
-		op := &Op{Name: name, Delete: true, Reason: "it is set for all brokers alike, and this broker has a value of its own"}
-		return slowly(op, plain, override, observed.Config{name: entry})
+		return ownOp(name, entry, live)
+	case perBroker:
+		return f.perBrokerOp(name, option, entry)
 	case byRestart:
 		return f.strayOp(name, option, entry)
-	case perBroker:
-		if wanted, ok := f.Options[name]; ok {
-			if overridden && option.Type.Same(override, wanted) || !overridden && option.Type.Same(entry.Value, wanted) {
-				return nil
-			}
-			return &Op{Name: name, Value: wanted, Reason: reasonWanted}
-		}
-		return f.unwantedOp(name, option, overridden, override, []observed.ConfigEntry{entry})
 	default:
 		return nil
 	}
+}
+
+// ownOp removes what somebody set on one broker of an option of all.
+func ownOp(name string, entry observed.ConfigEntry, live Live) *Op {
+	override, overridden := entry.Synonym(name, observed.SourceBroker)
+	if !overridden || name == minInsyncReplicas && !live.minISRSettable() {
+		return nil
+	}
+	op := &Op{Name: name, Delete: true, Reason: "it is set for all brokers alike, and this broker has a value of its own"}
+	rest, _ := withoutOverride(entry, name)
+	op, _ = slowly(op, rest, override, observed.Config{name: entry})
+	return op
+}
+
+func (f File) perBrokerOp(name string, option configdef.Option, entry observed.ConfigEntry) *Op {
+	override, overridden := entry.Synonym(name, observed.SourceBroker)
+	wanted, ok := f.Options[name]
+	if !ok {
+		return f.unwantedOp(name, option, overridden, override, []observed.ConfigEntry{entry})
+	}
+	effective := entry.Value
+	if overridden {
+		effective = override
+	}
+	if option.Type.Same(effective, wanted) {
+		return nil
+	}
+	return &Op{Name: name, Value: wanted, Reason: reasonWanted}
 }
 
 const (
@@ -172,11 +192,11 @@ func (f File) strayOp(name string, option configdef.Option, entry observed.Confi
 	static, started := entry.Synonym(name, observed.SourceStatic)
 	wanted, ok := f.Options[name]
 	switch {
-	case ok && configdef.HasPlaceholder(wanted):
-	case ok && option.Type.Same(override, wanted):
-		return nil
-	case ok && !(started && option.Type.Same(static, wanted)), !ok && started:
+	case !ok && started:
 		return nil // a restart comes first
+	case !ok, configdef.HasPlaceholder(wanted):
+	case option.Type.Same(override, wanted), !started, !option.Type.Same(static, wanted):
+		return nil // as it is to be, or a restart comes first
 	}
 	return &Op{Name: name, Delete: true, Reason: reasonFile}
 }
@@ -186,20 +206,21 @@ func (f File) strayOp(name string, option configdef.Option, entry observed.Confi
 // of the brokers in question.
 func (f File) unwantedOp(name string, option configdef.Option, overridden bool, override string, entries []observed.ConfigEntry) *Op {
 	plain, settable := f.fallback(name)
-	hidden, differs := false, false
+	read, differs := false, false
 	for _, e := range entries {
 		if static, ok := e.Synonym(name, observed.SourceStatic); ok {
-			hidden = true
+			read = true
 			differs = differs || !option.Type.Same(static, plain)
 		}
 	}
+	hide := read && settable
 	switch {
-	case overridden && !(hidden && settable):
+	case overridden && !hide:
 		return &Op{Name: name, Delete: true, Reason: reasonUnwanted}
-	case overridden && option.Type.Same(override, plain), !overridden && !(differs && settable):
-		return nil
+	case hide && overridden && !option.Type.Same(override, plain), hide && !overridden && differs:
+		return &Op{Name: name, Value: plain, Reason: reasonStatic}
 	}
-	return &Op{Name: name, Value: plain, Reason: reasonStatic}
+	return nil
 }
 
 // union of names, sorted.

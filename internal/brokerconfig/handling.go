@@ -1,6 +1,7 @@
 package brokerconfig
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/sluice-kafka/sluice/internal/configdef"
@@ -37,24 +38,18 @@ var throttles = []string{"leader.replication.throttled.", "follower.replication.
 // Its table decides; the option that it returns is that of all listeners for one
 // of a listener, and has no name where the version does not know it.
 func handlingOf(version, name string) (handling, configdef.Option) {
-	if name == CordonedLogDirs {
-		o, _ := configdef.Broker(version, name)
+	_, base, ofListener := configdef.OfListener(name)
+	if !ofListener {
+		base = name
+	}
+	o, _ := configdef.Broker(version, base)
+	switch {
+	case name == CordonedLogDirs:
 		return byCordon, o
-	}
-	for _, prefix := range throttles {
-		if strings.HasPrefix(name, prefix) {
-			return byOthers, configdef.Option{}
-		}
-	}
-	if _, base, ok := configdef.OfListener(name); ok {
-		o, _ := configdef.Broker(version, base)
-		if listenerLevel[base] && o.Update == configdef.ClusterWide {
-			return clusterWide, o
-		}
-		return byRestart, o
-	}
-	o, known := configdef.Broker(version, name)
-	if !known || restartOnly(name, o) {
+	case o.Update == configdef.DynamicOnly || hasPrefix(name, throttles):
+		return byOthers, o
+	case ofListener && listenerLevel[base]:
+	case ofListener || restartOnly(name):
 		return byRestart, o
 	}
 	switch o.Update {
@@ -62,19 +57,21 @@ func handlingOf(version, name string) (handling, configdef.Option) {
 		return clusterWide, o
 	case configdef.PerBroker:
 		return perBroker, o
-	case configdef.DynamicOnly:
-		return byOthers, o
 	default:
 		return byRestart, o
 	}
 }
 
-// restartOnly tells of a known option that it is not changed dynamically, though
-// Kafka may say that it can be: secrets, which nobody can read back to compare
-// them; what the operator owns; and the config providers, which replace the
-// placeholders in a file while it is read, and whose own options are not dynamic.
-func restartOnly(name string, o configdef.Option) bool {
-	return o.Type == configdef.Password || (Owned{}).Prefix(name) != "" || strings.HasPrefix(name, "config.providers")
+func hasPrefix(name string, prefixes []string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) })
+}
+
+// restartOnly tells of an option that it is not changed dynamically, though Kafka
+// may say that it can be: what the operator owns, all secrets among it, and the
+// config providers, which replace the placeholders in a file while it is read,
+// and whose own options are not dynamic.
+func restartOnly(name string) bool {
+	return Owned{}.Prefix(name) != "" || strings.HasPrefix(name, "config.providers")
 }
 
 // handling of an option of the file. A value with a placeholder is resolved by

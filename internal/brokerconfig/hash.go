@@ -8,11 +8,11 @@ import (
 
 // Hash is over all that a running process does not take up without a restart:
 // on a broker the options that cannot be set dynamically, those that its version
-// does not know, secrets, which cannot be compared, and the operator's own. It
-// never depends on cordoned.log.dirs, nor on the limits of throttling.
+// does not know, those whose value the broker resolves itself, and the operator's
+// own. It never depends on cordoned.log.dirs, nor on the limits of throttling.
 //
 // On a node that is a controller alone it is over the whole file, for brokers
-// cannot reach it. A node with both roles counts as a broker: what its
+// cannot reach it; the cordon is not in that. A node with both roles counts as a broker: what its
 // controller decides by, as min.insync.replicas and
 // unclean.leader.election.enable, it takes from the metadata log, where dynamic
 // options outrank the file (ConfigurationControlManager), and the sizes and
@@ -24,8 +24,7 @@ import (
 func (f File) Hash() string {
 	counted := make(map[string]string, len(f.Options))
 	for name, value := range f.Options {
-		h, _ := f.handling(name)
-		if h == byRestart || !f.Node.Broker && h != byCordon {
+		if h, _ := f.handling(name); h == byRestart || !f.Node.Broker {
 			counted[name] = value
 		}
 	}

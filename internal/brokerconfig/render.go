@@ -69,7 +69,7 @@ func Render(in Input) File {
 }
 
 // addUsers adds what stands in spec.kafka.config. Of keys that differ by blanks
-// around them alone, the last in order wins: the one without, which sorts behind.
+// around them alone the one without wins, else the first.
 func (f *File) addUsers(spec apiv1.KafkaClusterSpec) {
 	owned := OwnedWith(spec.Listeners)
 	for _, key := range slices.Sorted(maps.Keys(spec.Config)) {
@@ -86,7 +86,9 @@ func (f *File) addUsers(spec apiv1.KafkaClusterSpec) {
 		case err != nil:
 			f.refuse(key, err.Error())
 		default:
-			f.Options[name] = value
+			if _, other := f.Options[name]; !other || key == name {
+				f.Options[name] = value
+			}
 		}
 	}
 }
@@ -121,8 +123,8 @@ func (in Input) host(n nodepool.Node) string {
 	return PodHost(in.Kafka.Name, in.Kafka.Namespace, n.Pod)
 }
 
-// listeners are the node's own. What the others have is in the map of protocols
-// all the same, for a broker connects to controllers.
+// listeners are the node's own. The map of protocols has those that nodes connect
+// to each other by, too; the user's are no reason to restart a controller.
 func listeners(in Input) map[string]string {
 	type listener struct {
 		name string
@@ -136,10 +138,10 @@ func listeners(in Input) map[string]string {
 	if in.Node.Broker {
 		own = append(own, listener{ReplicationListener, ReplicationPort})
 	}
-	for _, l := range Listeners(in.Kafka) {
-		protocols = append(protocols, ListenerName(l)+":PLAINTEXT")
-		if in.Node.Broker {
+	if in.Node.Broker {
+		for _, l := range Listeners(in.Kafka) {
 			own = append(own, listener{ListenerName(l), l.Port})
+			protocols = append(protocols, ListenerName(l)+":PLAINTEXT")
 		}
 	}
 	var bound, advertised []string

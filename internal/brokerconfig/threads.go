@@ -26,11 +26,12 @@ var pools = map[string]bool{
 
 // step is how far an option can be changed at once from where each of the
 // brokers in question is: to what is wanted, but for the number of threads of a
-// pool that every one of them has to be able to follow.
-func step(name, wanted string, brokers ...observed.Config) string {
+// pool that every one of them has to be able to follow. It is false where no
+// value suits them all.
+func step(name, wanted string, brokers ...observed.Config) (string, bool) {
 	target, err := strconv.ParseInt(strings.TrimSpace(wanted), 10, 32)
 	if !pools[name] || err != nil {
-		return wanted
+		return wanted, true
 	}
 	low, high := int64(1), int64(math.MaxInt32)
 	for _, config := range brokers {
@@ -40,25 +41,32 @@ func step(name, wanted string, brokers ...observed.Config) string {
 		}
 		low, high = max(low, now/2), min(high, now*2)
 	}
-	if low > high || low <= target && target <= high {
-		return wanted // no value suits all, and Kafka decides; or this one does
+	if low > high {
+		return "", false
 	}
-	return strconv.FormatInt(min(max(target, low), high), 10)
+	if low <= target && target <= high {
+		return wanted, true
+	}
+	return strconv.FormatInt(min(max(target, low), high), 10), true
 }
 
 // slowly returns an operation that takes an option as far as it can be changed
-// at once: op itself, or a step on the way to plain, which op comes to; nil where
-// that step is made and not yet in effect.
-func slowly(op *Op, plain, override string, brokers ...observed.Config) *Op {
+// at once: op itself, or a step on the way to plain, which op comes to. It is
+// none where that step is made and not yet in effect, and held where no step
+// suits all brokers: one that could not follow would log an error, and take no
+// other change either (updateCurrentConfig in Kafka's DynamicBrokerConfig).
+func slowly(op *Op, plain, override string, brokers ...observed.Config) (_ *Op, held bool) {
 	if op == nil {
-		return nil
+		return nil, false
 	}
-	value := step(op.Name, plain, brokers...)
-	switch value {
-	case plain:
-		return op
-	case strings.TrimSpace(override):
-		return nil
+	value, ok := step(op.Name, plain, brokers...)
+	switch {
+	case !ok:
+		return nil, true
+	case value == plain:
+		return op, false
+	case value == strings.TrimSpace(override):
+		return nil, false
 	}
-	return &Op{Name: op.Name, Value: value, Reason: op.Reason + "; Kafka lets a pool of threads at most double or halve at a time"}
+	return &Op{Name: op.Name, Value: value, Reason: op.Reason + "; Kafka lets a pool of threads at most double or halve at a time"}, false
 }

@@ -22,17 +22,22 @@ import (
 // ErrInvalid.
 func Claims(in Input) ([]*corev1.PersistentVolumeClaim, error) {
 	f := &faults{}
+	all := claims(in, f)
+	if err := f.err(); err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+func claims(in Input, f *faults) []*corev1.PersistentVolumeClaim {
 	var all []*corev1.PersistentVolumeClaim
 	for _, v := range brokerconfig.Volumes(in.Pool, in.Node) {
 		if v.ClaimName != "" {
 			all = append(all, claim(in, v, f))
 		}
 	}
-	if err := f.err(); err != nil {
-		return nil, err
-	}
 	slices.SortFunc(all, func(a, b *corev1.PersistentVolumeClaim) int { return strings.Compare(a.Name, b.Name) })
-	return all, nil
+	return all
 }
 
 func claim(in Input, v brokerconfig.Volume, f *faults) *corev1.PersistentVolumeClaim {

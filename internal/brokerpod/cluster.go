@@ -38,6 +38,14 @@ func portName(l apiv1.KafkaListener) string {
 // error is ErrInvalid.
 func Services(kafka *apiv1.Kafka) ([]*corev1.Service, error) {
 	f := &faults{}
+	all := services(kafka, f)
+	if err := f.err(); err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+func services(kafka *apiv1.Kafka, f *faults) []*corev1.Service {
 	template := ptr.Deref(kafka.Spec.Kafka.Template, apiv1.KafkaTemplate{})
 	headless := service(kafka, f, brokerconfig.HeadlessService(kafka.Name), "brokersService", template.BrokersService)
 	headless.Spec.ClusterIP = corev1.ClusterIPNone
@@ -46,10 +54,7 @@ func Services(kafka *apiv1.Kafka) ([]*corev1.Service, error) {
 
 	bootstrap := service(kafka, f, BootstrapServiceName(kafka.Name), "bootstrapService", template.BootstrapService)
 	bootstrap.Spec.Selector[apiv1.LabelBrokerRole] = "true"
-	if err := f.err(); err != nil {
-		return nil, err
-	}
-	return []*corev1.Service{headless, bootstrap}, nil
+	return []*corev1.Service{headless, bootstrap}
 }
 
 // service has the ports that all brokers have.
@@ -80,7 +85,7 @@ func service(kafka *apiv1.Kafka, f *faults, name, part string, t *apiv1.Internal
 
 func servicePort(name string, port int) corev1.ServicePort {
 	return corev1.ServicePort{
-		Name: name, Port: int32(port), TargetPort: intstr.FromInt(port), Protocol: corev1.ProtocolTCP, //nolint:gosec // a Kafka's rules refuse others
+		Name: name, Port: int32(port), TargetPort: intstr.FromInt(port), Protocol: corev1.ProtocolTCP,
 	}
 }
 
@@ -90,6 +95,14 @@ func servicePort(name string, port int) corev1.ServicePort {
 // number of pods while a scale-down is held. An error is ErrInvalid.
 func DisruptionBudget(kafka *apiv1.Kafka, existingPods int) (*policyv1.PodDisruptionBudget, error) {
 	f := &faults{}
+	budget := disruptionBudget(kafka, existingPods, f)
+	if err := f.err(); err != nil {
+		return nil, err
+	}
+	return budget, nil
+}
+
+func disruptionBudget(kafka *apiv1.Kafka, existingPods int, f *faults) *policyv1.PodDisruptionBudget {
 	b := &policyv1.PodDisruptionBudget{
 		ObjectMeta: objectMeta(kafka, componentName(kafka.Name)),
 		Spec: policyv1.PodDisruptionBudgetSpec{
@@ -100,10 +113,7 @@ func DisruptionBudget(kafka *apiv1.Kafka, existingPods int) (*policyv1.PodDisrup
 	if t := kafka.Spec.Kafka.Template; t != nil && t.PodDisruptionBudget != nil {
 		customise(&b.ObjectMeta, t.PodDisruptionBudget.Metadata, f.inTemplate(kafka, "podDisruptionBudget"))
 	}
-	if err := f.err(); err != nil {
-		return nil, err
-	}
-	return b, nil
+	return b
 }
 
 func objectMeta(kafka *apiv1.Kafka, name string) metav1.ObjectMeta {

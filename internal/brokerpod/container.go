@@ -112,7 +112,7 @@ func containerPorts(in Input) []corev1.ContainerPort {
 	if in.Node.Broker {
 		add(portReplication, brokerconfig.ReplicationPort)
 		for _, l := range brokerconfig.Listeners(in.Kafka) {
-			add(portName(l), int32(l.Port)) //nolint:gosec // no port that fits in no int32 passes Pod
+			add(portName(l), int32(l.Port))
 		}
 	}
 	return ports

@@ -35,7 +35,22 @@ type Input struct {
 // faults collects what is wrong with a node's resources, so that all of it is
 // told at once.
 type faults struct {
-	texts []string
+	all []Fault
+}
+
+// Fault is one thing that is wrong with a resource.
+type Fault struct {
+	// Kind and Name of the resource.
+	Kind, Name string
+	// Path is where in it the fault stands.
+	Path *field.Path
+	// Message says what is wrong and what to do about it.
+	Message string
+}
+
+// String names the resource too.
+func (f Fault) String() string {
+	return fmt.Sprintf("%s %s: %s: %s", f.Kind, f.Name, f.Path, f.Message)
 }
 
 // in returns where a part of an object stands, for faults in it to be reported.
@@ -44,10 +59,14 @@ func (f *faults) in(kind, name string, path *field.Path) place {
 }
 
 func (f *faults) err() error {
-	if len(f.texts) == 0 {
+	if len(f.all) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%w: %s", ErrInvalid, strings.Join(f.texts, "; "))
+	texts := make([]string, len(f.all))
+	for i, one := range f.all {
+		texts[i] = one.String()
+	}
+	return fmt.Errorf("%w: %s", ErrInvalid, strings.Join(texts, "; "))
 }
 
 // place is where in which object something stands.
@@ -74,7 +93,7 @@ func (p place) key(name string) place {
 
 // fault reports what is wrong and what to do about it.
 func (p place) fault(format string, args ...any) {
-	p.faults.texts = append(p.faults.texts, fmt.Sprintf("%s %s: %s: %s", p.kind, p.name, p.path, fmt.Sprintf(format, args...)))
+	p.faults.all = append(p.faults.all, Fault{Kind: p.kind, Name: p.name, Path: p.path, Message: fmt.Sprintf(format, args...)})
 }
 
 // of returns the place of a part of the Kafka's nodes: in the pool or, where it

@@ -29,6 +29,10 @@ func mounts(in Input) []corev1.VolumeMount {
 // volumes returns the node's own volumes, then those of the pod template in its
 // order, then the templated ones.
 func volumes(in Input, f *faults) []corev1.Volume {
+	return append(plainVolumes(in, f), templated(in, f)...)
+}
+
+func plainVolumes(in Input, f *faults) []corev1.Volume {
 	template, ofPool := templating.PodTemplate(in.Kafka.Spec.Kafka.Template, in.Pool.Spec.Template)
 	at := f.of(in, ofPool, "template", "pod")
 	all := disks(in, f)
@@ -47,7 +51,7 @@ func volumes(in Input, f *faults) []corev1.Volume {
 			all = append(all, additional(v, at.child("volumes").index(i)))
 		}
 	}
-	return append(all, templated(in, f)...)
+	return all
 }
 
 func disks(in Input, f *faults) []corev1.Volume {

@@ -59,10 +59,18 @@ func (n Node) needsRestart() bool {
 	return n.Live != n.Wanted && n.State != Missing && n.State != Terminating
 }
 
-// complete tells that a node's last restart is over: its pod is ready, all that it
-// holds is in sync and, as a controller, it is not seen to lag.
+// complete tells that a node's last restart is over: its pod is ready, its broker
+// is not seen fenced, all that it holds is in sync and, as a controller, it is not
+// seen to lag.
 func (c *cluster) complete(n Node) bool {
-	return n.State == Ready && c.standings[n.ID].behind.count == 0 && !c.lags(n)
+	return n.State == Ready && !c.fenced(n) && c.standings[n.ID].behind.count == 0 && !c.lags(n)
+}
+
+// fenced tells that the controllers are seen to count a broker out; one that has
+// not registered (yet) as well. Its pod may be ready: it listens before that.
+func (c *cluster) fenced(n Node) bool {
+	broker, registered := c.registered[n.ID]
+	return n.Broker && c.in.Registration.Seen() && (!registered || broker.Fenced)
 }
 
 func (c *cluster) lags(n Node) bool {
@@ -107,25 +115,37 @@ func (c *cluster) lost() bool {
 }
 
 // asBroker tells whether a node serves as a broker. Kafka knows better than
-// Kubernetes: a pod may be unready and its process well. Only where all is down is
-// it believed that there is nothing to be seen.
+// Kubernetes: a pod may be unready and its process well, or ready and fenced. Only
+// where all is down is it believed that there is nothing to be seen.
 func (c *cluster) asBroker(n Node) serving {
 	switch {
 	case !n.Broker, n.State == Unschedulable:
 		return down
-	case n.State == Ready:
-		return up
 	case c.lost():
-		return down
-	}
-	broker, registered := c.registered[n.ID]
-	switch {
-	case registered && !broker.Fenced, c.standings[n.ID].leads:
+		return fromPod(n)
+	case c.standings[n.ID].leads:
 		return up
-	case c.in.Registration.Seen(), c.in.Partitions.Seen(), c.readyBrokers == 0:
+	case c.fenced(n):
+		return down
+	case c.in.Registration.Seen(), n.State == Ready:
+		return up
+	case c.in.Partitions.Seen(), c.readyBrokers == 0:
 		return down
 	}
 	return unclear
+}
+
+// fromPod believes the pod.
+func fromPod(n Node) serving {
+	if n.State == Ready {
+		return up
+	}
+	return down
+}
+
+// isDown tells that a node serves as nothing.
+func (c *cluster) isDown(n Node) bool {
+	return c.asBroker(n) == down && c.asController(n) == down
 }
 
 // asController tells whether a node serves as a controller. Where the quorum is not

@@ -10,7 +10,7 @@ import (
 type rank int
 
 const (
-	// rankUnready: what is not ready can only win. Nodes of this rank are all tried,
+	// rankUnready: what is not ready, or serves nothing, can only win. Nodes of this rank are all tried,
 	// for those of others wait for them.
 	rankUnready rank = iota
 	// rankController: brokers of a new version talk to controllers that know it.
@@ -23,7 +23,7 @@ const (
 
 func (c *cluster) rank(n Node) rank {
 	switch {
-	case n.State != Ready:
+	case n.State != Ready, c.isDown(n):
 		return rankUnready
 	case n.Controller && c.quorum.leader == n.ID:
 		return rankActive
@@ -121,7 +121,7 @@ func (c *cluster) judgeOrder(n Node) *Wait {
 	if asBroker == unclear || asController == unclear {
 		return c.unclearWait(n)
 	}
-	if asBroker == down && asController == down {
+	if c.isDown(n) {
 		return nil
 	}
 	if other, waits := c.waitsFor(n); waits {

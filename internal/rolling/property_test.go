@@ -121,20 +121,18 @@ func upheld(in rolling.Input, d rolling.Decision) string {
 
 // harmless says what suffers from a restart of a node.
 func harmless(in rolling.Input, n rolling.Node) string {
-	if n.State == rolling.Ready {
+	seen, _ := in.Partitions.Get()
+	serves := servesAsBroker(in, n, seen)
+	if serves && n.State == rolling.Ready && !in.Partitions.Seen() {
+		return "partitions were not seen"
+	}
+	if n.State == rolling.Ready && (serves || n.Controller) {
 		for _, o := range in.Nodes {
 			if o.ID != n.ID && o.State != rolling.Ready && o.Live == o.Wanted {
 				return fmt.Sprintf("node %d is not back yet", o.ID)
 			}
 		}
 	}
-	if n.Broker && n.State == rolling.Ready && !in.Partitions.Seen() {
-		return "partitions were not seen"
-	}
-	registration, _ := in.Registration.Get()
-	b, registered := registration.Broker(n.ID)
-	serves := n.State == rolling.Ready || n.State == rolling.Unready && registered && !b.Fenced
-	seen, _ := in.Partitions.Get()
 	minimums, _ := in.MinInSync.Get()
 	for _, p := range seen {
 		if !serves || !slices.Contains(p.InSync, n.ID) {
@@ -152,6 +150,19 @@ func harmless(in rolling.Input, n rolling.Node) string {
 		}
 	}
 	return quorate(in, n)
+}
+
+func servesAsBroker(in rolling.Input, n rolling.Node, seen []observed.Partition) bool {
+	registration, known := in.Registration.Get()
+	b, registered := registration.Broker(n.ID)
+	leads := slices.ContainsFunc(seen, func(p observed.Partition) bool { return p.Leader >= 0 && slices.Contains(p.InSync, n.ID) })
+	switch {
+	case !n.Broker || n.State == rolling.Unschedulable:
+		return false
+	case known:
+		return leads || registered && !b.Fenced && (n.State == rolling.Ready || in.Quorum.Seen() || in.Partitions.Seen())
+	}
+	return leads || n.State == rolling.Ready
 }
 
 func quorate(in rolling.Input, n rolling.Node) string {

@@ -30,7 +30,7 @@ func (in Input) readQuorum() quorum {
 		timeout = DefaultFetchTimeout
 	}
 	for _, v := range seen.Voters {
-		current := !now.IsZero() && !v.LastCaughtUp.IsZero() && now.Sub(v.LastCaughtUp) < timeout
+		current := !now.IsZero() && now.Sub(v.LastCaughtUp) < timeout
 		q.caughtUp[v.ID] = v.ID == seen.Leader || current
 	}
 	return q

@@ -55,6 +55,9 @@ func (c *cluster) incomplete(n Node) string {
 	case Unready:
 		return "its pod " + n.Pod + " is not ready; if it stays so, see the pod's events and log"
 	}
+	if c.fenced(n) {
+		return "its pod " + n.Pod + " is ready, but the controllers have its broker fenced or not registered; if it stays so, see the pod's log"
+	}
 	if behind := c.standings[n.ID].behind; behind.count > 0 {
 		return "it is not in sync for " + behind.text() + "; if it stays so, see the log of pod " + n.Pod
 	}
@@ -94,15 +97,14 @@ func (c *cluster) unclearWait(n Node) *Wait {
 
 // reason says why a node is restarted, and what suffers from it.
 func (c *cluster) reason(n Node) string {
-	asBroker, asController := c.asBroker(n), c.asController(n)
 	reason := fmt.Sprintf("pod %s has revision %q, and %q is wanted", n.Pod, n.Live, n.Wanted)
-	if asBroker == down && asController == down {
+	if c.isDown(n) {
 		return reason + "; the node is down in any case"
 	}
-	if s := c.standings[n.ID].unhelped; asBroker == up && s.count > 0 {
+	if s := c.standings[n.ID].unhelped; c.asBroker(n) == up && s.count > 0 {
 		reason += fmt.Sprintf("; meanwhile %s cannot be kept at min.insync.replicas, for there are no more replicas than that", s.text())
 	}
-	if asController == up && c.controllers == 1 {
+	if c.asController(n) == up && c.controllers == 1 {
 		reason += "; it is the only controller, so no metadata can change until it is back"
 	}
 	return reason

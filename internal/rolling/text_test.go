@@ -21,13 +21,17 @@ func TestWaitSaysForWhat(t *testing.T) {
 		want string
 	}{
 		"a turn":        {separate(old(4, 5)), 5, "node 5 comes after node 4"},
-		"a rank's turn": {separate(old(0, 3), unseenQuorum), 3, "node 3 comes after node 0"},
+		"a rank's turn": {separate(old(0, 2, 3), unseenQuorum), 3, "node 3 comes after node 0"},
 		"unready":       {separate(old(4), down(3)), 4, "node 4 waits for node 3: its pod c-pool-3 is not ready; if it stays so, see the pod's events and log"},
 		"missing":       {separate(old(4), state(rolling.Missing, 3)), 4, "node 4 waits for node 3: it has no pod"},
 		"terminating":   {separate(old(4), state(rolling.Terminating, 3)), 4, "node 4 waits for node 3: its pod c-pool-3 is terminating"},
 		"unschedulable": {separate(old(4), state(rolling.Unschedulable, 3)), 4, "node 4 waits for node 3: no Kubernetes node takes its pod c-pool-3; see the pod's events"},
-		"not in sync":   {separate(old(4), outOfSync(3)), 4, "node 4 waits for node 3: it is not in sync for 1 partition (orders-0); if it stays so, see the log of pod c-pool-3"},
-		"lagging":       {separate(old(0), lagging(2, time.Minute)), 0, "node 0 waits for node 2: as a controller it lags behind the active one; if it stays so, see the log of pod c-pool-2"},
+		"fenced": {
+			separate(old(4), fenced(3), outOfSync(3)), 4,
+			"node 4 waits for node 3: its pod c-pool-3 is ready, but the controllers have its broker fenced or not registered; if it stays so, see the pod's log",
+		},
+		"not in sync": {separate(old(4), outOfSync(3)), 4, "node 4 waits for node 3: it is not in sync for 1 partition (orders-0); if it stays so, see the log of pod c-pool-3"},
+		"lagging":     {separate(old(0), lagging(2, time.Minute)), 0, "node 0 waits for node 2: as a controller it lags behind the active one; if it stays so, see the log of pod c-pool-2"},
 		"partitions": {
 			separate(old(3), moving("a", 1, ids(3, 4), ids(3), 4), moving("b", 1, ids(3, 4), ids(3), 4), moving("c", 1, ids(3, 4), ids(3), 4), moving("d", 1, ids(3, 4), ids(3), 4)), 3,
 			"without node 3 4 partitions (a-0, b-0, c-0, …) would have too few replicas in sync for min.insync.replicas; " +

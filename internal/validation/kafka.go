@@ -55,6 +55,7 @@ var kafkaRules = []rule[kafkaInput]{
 	{"kafka-cordon-too-many", kafkaCordonTooMany},
 	{"kafka-cordon-without-effect", kafkaCordonWithoutEffect},
 	{"kafka-field-without-effect", kafkaFieldsWithoutEffect},
+	{"kafka-field-unreadable", kafkaFieldsUnreadable},
 }
 
 // Kafka judges a Kafka; old is nil on creation. Joining rules refuse only where

@@ -240,6 +240,26 @@ func TestFieldsWithoutEffect(t *testing.T) {
 	wantSaid(t, validation.KafkaNodePool(p, nil, validation.PoolFacts{Kafka: kafka()}, validation.Options{}))
 }
 
+// A part that is kept as it was written is judged where Sluice is to make a pod of
+// it. On a cluster of Strimzi's, its own schema and its operator judge it.
+func TestFieldsThatKubernetesWouldNotTake(t *testing.T) {
+	t.Parallel()
+	near := &apiextensionsv1.JSON{Raw: []byte(`"near"`)}
+	odd := func(k *apiv1.Kafka) {
+		k.Spec.Kafka.Template = &apiv1.KafkaTemplate{Pod: &apiv1.PodTemplate{Affinity: near}}
+	}
+	wantSaid(t, validation.Kafka(kafka(bySluice, odd), nil, validation.KafkaFacts{}, validation.Options{}),
+		"refuse kafka-field-unreadable spec.kafka.template.pod.affinity")
+	wantSaid(t, validation.Kafka(kafka(bySluice, odd), kafka(bySluice, odd), validation.KafkaFacts{}, validation.Options{}))
+	wantSaid(t, validation.Kafka(kafka(odd), nil, validation.KafkaFacts{}, validation.Options{}))
+
+	p := pool("a", 3, func(p *apiv1.KafkaNodePool) { p.Spec.Resources = near })
+	wantSaid(t, validation.KafkaNodePool(p, nil, validation.PoolFacts{Kafka: kafka(bySluice)}, validation.Options{}),
+		"refuse pool-field-unreadable spec.resources")
+	wantSaid(t, validation.KafkaNodePool(p, nil, validation.PoolFacts{Kafka: kafka()}, validation.Options{}))
+	wantSaid(t, validation.KafkaNodePool(p, nil, validation.PoolFacts{}, validation.Options{}))
+}
+
 func TestNamesOfSluicesOwnVolumes(t *testing.T) {
 	t.Parallel()
 	own := kafkaTemplate(template(secret("sluice-config", "x")))
