@@ -148,7 +148,7 @@ func (t *turn) unregister(ctx context.Context, id int32) error {
 	options := brokerconfig.Leftovers(t.kafka, t.plan.versions.running, id, t.liveConfig())
 	ctrl.LoggerFrom(ctx).Info("Unregistering a broker", "broker", id, "clearing", len(options))
 	err := t.admin.ClearBrokerConfig(ctx, id, options)
-	_, refused := errors.AsType[*kafka.RefusedOptions](err)
+	_, refused := errors.AsType[*kafka.RefusedOptionsError](err)
 	switch {
 	case err == nil, errors.Is(err, kafka.ErrBrokerNotRegistered):
 	case refused:

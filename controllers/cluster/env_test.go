@@ -53,8 +53,6 @@ type env struct {
 	beforeWrite func(write string) error
 	// served kinds, as the reconciler sees them; those of the store if nil.
 	served meta.RESTMapper
-	// stuck pods do not become ready.
-	stuck map[string]bool
 	last  ctrl.Result
 }
 
@@ -82,7 +80,7 @@ var kinds = sync.OnceValues(func() (*runtime.Scheme, *meta.DefaultRESTMapper) {
 
 func newEnv(t *testing.T, objects ...client.Object) *env {
 	t.Helper()
-	e := &env{t: t, kafka: fake.New(), clock: clocktesting.NewFakeClock(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)), stuck: map[string]bool{}}
+	e := &env{t: t, kafka: fake.New(), clock: clocktesting.NewFakeClock(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))}
 	e.kafka.Now = e.clock.Now
 	scheme, mapper := kinds()
 	e.store = ctrlfake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(mapper).
@@ -245,54 +243,48 @@ func (e *env) describe() string {
 	return b.String()
 }
 
-// kubelet starts the processes of new pods, and ends those of deleted ones.
+// kubelet starts the processes of new pods, and ends those of deleted ones. The
+// controllers that run vote.
 func (e *env) kubelet() {
 	e.t.Helper()
-	ctx := e.byKubelet()
-	for _, name := range e.podNames() {
-		pod := get[corev1.Pod](e, name)
+	var pods corev1.PodList
+	e.must(e.store.List(e.t.Context(), &pods, client.InNamespace(theKey.Namespace)))
+	var voters []int32
+	for i := range pods.Items {
+		pod := &pods.Items[i]
 		id, ok := nodeIDOf(pod, theKey.Name, pod.Labels[kafkav1.LabelPoolName])
 		if !ok {
-			e.t.Fatalf("pod %s is no node's", name)
+			e.t.Fatalf("pod %s is no node's", pod.Name)
 		}
-		broker := pod.Labels[kafkav1.LabelBrokerRole] == "true"
-		if pod.DeletionTimestamp != nil {
+		switch {
+		case pod.DeletionTimestamp != nil:
 			e.kafka.Stop(id)
 			controllerutil.RemoveFinalizer(pod, grace)
-			e.must(e.store.Update(ctx, pod))
+			e.must(e.store.Update(e.byKubelet(), pod))
 			continue
+		case !controllerutil.ContainsFinalizer(pod, grace):
+			e.start(pod, id)
 		}
-		if controllerutil.ContainsFinalizer(pod, grace) || e.stuck[name] {
-			continue
-		}
-		cm := get[corev1.ConfigMap](e, name)
-		if cm == nil {
-			e.t.Fatalf("pod %s was made before its ConfigMap", name)
-		}
-		e.kafka.Format(e.kafkaResource().Status.ClusterID, strings.TrimSpace(cm.Data[brokerpod.KeyMetadataVersion]))
-		if broker {
-			e.kafka.Start(id, pod.Annotations[kafkav1.AnnotationKafkaVersion], cm.Data[brokerpod.KeyServerConfig])
-		}
-		controllerutil.AddFinalizer(pod, grace)
-		pod.Spec.NodeName = "node-1"
-		e.must(e.store.Update(ctx, pod))
-		e.ready(ctx, pod, true)
-	}
-	e.quorum()
-}
-
-// quorum has those controllers vote whose pods run.
-func (e *env) quorum() {
-	var voters []int32
-	for _, name := range e.podNames() {
-		pod := get[corev1.Pod](e, name)
-		if id, ok := nodeIDOf(pod, theKey.Name, pod.Labels[kafkav1.LabelPoolName]); ok && pod.Labels[kafkav1.LabelControllerRole] == "true" {
+		if pod.Labels[kafkav1.LabelControllerRole] == "true" {
 			voters = append(voters, id)
 		}
 	}
 	if len(voters) > 0 {
 		e.kafka.SetQuorum(voters...)
 	}
+}
+
+func (e *env) start(pod *corev1.Pod, id int32) {
+	e.t.Helper()
+	cm := e.mustConfigMap(pod.Name)
+	e.kafka.Format(e.kafkaResource().Status.ClusterID, strings.TrimSpace(cm[brokerpod.KeyMetadataVersion]))
+	if pod.Labels[kafkav1.LabelBrokerRole] == "true" {
+		e.kafka.Start(id, pod.Annotations[kafkav1.AnnotationKafkaVersion], cm[brokerpod.KeyServerConfig])
+	}
+	controllerutil.AddFinalizer(pod, grace)
+	pod.Spec.NodeName = "node-1"
+	e.must(e.store.Update(e.byKubelet(), pod))
+	e.ready(e.byKubelet(), pod, true)
 }
 
 func (e *env) ready(ctx context.Context, pod *corev1.Pod, yes bool) {
@@ -466,7 +458,13 @@ func runningAt(t *testing.T, brokers int64, version, metadataVersion string) *en
 	t.Helper()
 	kafka := newKafka()
 	kafka.Spec.Kafka.Version, kafka.Spec.Kafka.MetadataVersion = version, metadataVersion
-	controllers := newPool("controllers", 3, kafkav1.RoleController)
+	return brought(t, kafka, 3, brokers)
+}
+
+// brought is a cluster that has come up, of so many controllers and brokers.
+func brought(t *testing.T, kafka *kafkav1.Kafka, voters, brokers int64) *env {
+	t.Helper()
+	controllers := newPool("controllers", voters, kafkav1.RoleController)
 	controllers.Annotations = map[string]string{kafkav1.AnnotationNextNodeIDs: "[100-199]"}
 	e := newEnv(t, kafka, controllers, newPool("brokers", brokers, kafkav1.RoleBroker))
 	e.turns(4)
