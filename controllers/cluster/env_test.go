@@ -53,7 +53,7 @@ type env struct {
 	beforeWrite func(write string) error
 	// served kinds, as the reconciler sees them; those of the store if nil.
 	served meta.RESTMapper
-	last  ctrl.Result
+	last   ctrl.Result
 }
 
 // podSetKind is Strimzi's, whose API server serves it.
