@@ -49,25 +49,35 @@ func Isolate(prepare func() error) error {
 	return nil
 }
 
-// executeIsolated runs this program in new namespaces and returns its exit code.
-func executeIsolated() (int, error) {
+// startIsolated executes this program in new namespaces.
+func startIsolated(user bool) (*exec.Cmd, error) {
 	cmd := exec.Command("/proc/self/exe")
 	cmd.Args = os.Args
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Env = append(os.Environ(), isolated+"="+isolatedNew)
-	cmd.SysProcAttr = &syscall.SysProcAttr{
-		Pdeathsig:   syscall.SIGKILL,
-		Cloneflags:  unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWNET,
-		UidMappings: []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}},
-		GidMappings: []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}},
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Cloneflags: unix.CLONE_NEWNS | unix.CLONE_NEWNET}
+	if user {
+		cmd.SysProcAttr.Cloneflags |= unix.CLONE_NEWUSER
+		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{HostID: os.Geteuid(), Size: 1}}
+		cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{HostID: os.Getegid(), Size: 1}}
 	}
+	return cmd, cmd.Start()
+}
+
+// executeIsolated runs this program in new namespaces and returns its exit code.
+func executeIsolated() (int, error) {
 	// A terminal's Ctrl-C reaches the child by itself. The timeout of go test is
 	// a SIGQUIT.
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT)
 	defer signal.Stop(signals)
-	if err := cmd.Start(); err != nil {
-		return 0, fmt.Errorf("making user, mount and network namespaces (allowed here? as root, or by kernel.unprivileged_userns_clone and kernel.apparmor_restrict_unprivileged_userns): %w", err)
+	// Root, too, has a user namespace, where it can do less harm; but it needs none.
+	cmd, err := startIsolated(true)
+	if err != nil && os.Geteuid() == 0 {
+		cmd, err = startIsolated(false)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("making user, mount and network namespaces (allowed here? as root, or by sysctl kernel.unprivileged_userns_clone and kernel.apparmor_restrict_unprivileged_userns): %w", err)
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
