@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -133,7 +134,8 @@ func (d *runningDemo) createTopic(ctx context.Context, name string, partitions i
 	if err == nil {
 		err = created[name].Err
 	}
-	if err != nil {
+	// A broker that stops takes its answer with it: the client asked again then.
+	if err != nil && !errors.Is(err, kafka.ErrTopicExists) {
 		return fmt.Errorf("creating topic %s: %w", name, err)
 	}
 	return d.await(ctx, func(ctx context.Context) error {
