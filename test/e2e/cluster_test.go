@@ -80,7 +80,7 @@ func startCluster(t *testing.T, opts clusterOptions) *cluster {
 		opts.kafka(k)
 	}
 	create(t, c.client, k, newPool("controllers", 1, apiv1.RoleController), newPool("brokers", opts.brokers, apiv1.RoleBroker))
-	c.await(2*time.Minute, c.isReady)
+	c.await(6*time.Minute, c.isReady)
 	c.connect()
 	return c
 }

@@ -63,7 +63,8 @@ func TestRollback(t *testing.T) {
 // fill writes that many bytes to each partition of a topic.
 func (c *cluster) fill(topic string, partitions int32, bytes int) {
 	c.t.Helper()
-	client, err := kgo.NewClient(kgo.SeedBrokers(bootstrap), kgo.RecordPartitioner(kgo.ManualPartitioner()))
+	client, err := kgo.NewClient(kgo.SeedBrokers(bootstrap), kgo.RecordPartitioner(kgo.ManualPartitioner()),
+		kgo.ProducerBatchCompression(kgo.NoCompression()))
 	if err != nil {
 		c.t.Fatal(err)
 	}
