@@ -94,6 +94,7 @@ func (t *turn) cordonBroker(ctx context.Context, c brokerChange) string {
 		t.opts.Metrics.Cordon(t.key.Namespace, t.key.Name, metrics.CordonRefused)
 		return fmt.Sprintf("broker %d could not be %s: %v", c.id, verb, err)
 	}
+	t.memory.sent.keep(c.id, t.opts.Clock.Now(), kafkaOps(c.Cordon))
 	t.opts.Metrics.Cordon(t.key.Namespace, t.key.Name, measure)
 	t.event(t.kafka, t.podNamed(c.pod), why, "Broker %d was %s: %s", c.id, verb, op.Reason)
 	return ""
@@ -120,11 +121,11 @@ func (t *turn) configure(ctx context.Context) error {
 	var calls []optionCall
 	// The default resource first: what is set for all needs nothing of its own.
 	if d := brokerconfig.DiffDefault(files, t.liveConfig()); len(d.Options) > 0 {
-		calls = append(calls, optionCall{of: "all brokers", ops: kafkaOps(d.Options), alter: t.admin.AlterDefaultConfig})
+		calls = append(calls, optionCall{of: "all brokers", resource: forAll, ops: kafkaOps(d.Options), alter: t.admin.AlterDefaultConfig})
 	}
 	for _, c := range t.brokerChanges() {
 		if len(c.Options) > 0 {
-			calls = append(calls, optionCall{of: fmt.Sprintf("broker %d", c.id), related: t.podNamed(c.pod), ops: kafkaOps(c.Options),
+			calls = append(calls, optionCall{of: fmt.Sprintf("broker %d", c.id), resource: c.id, related: t.podNamed(c.pod), ops: kafkaOps(c.Options),
 				alter: func(ctx context.Context, ops []kafka.ConfigOp) error {
 					return t.admin.AlterBrokerConfig(ctx, c.id, ops)
 				}})
@@ -148,10 +149,11 @@ func (t *turn) configure(ctx context.Context) error {
 
 // optionCall changes options of one resource.
 type optionCall struct {
-	of      string
-	related runtime.Object
-	ops     []kafka.ConfigOp
-	alter   func(context.Context, []kafka.ConfigOp) error
+	of       string
+	resource int32 // the broker, or forAll
+	related  runtime.Object
+	ops      []kafka.ConfigOp
+	alter    func(context.Context, []kafka.ConfigOp) error
 }
 
 // outcome of an optionCall.
@@ -174,6 +176,7 @@ func (t *turn) alter(ctx context.Context, c optionCall) outcome {
 	err := c.alter(ctx, c.ops)
 	switch {
 	case err == nil:
+		t.memory.sent.keep(c.resource, t.opts.Clock.Now(), c.ops)
 		t.event(t.kafka, c.related, reasonOptionsChanged, "Changed options of %s: %s", c.of, strings.Join(names, ", "))
 		return outcome{}
 	case errors.Is(err, kafka.ErrUnreachable):
@@ -189,6 +192,7 @@ func (t *turn) alter(ctx context.Context, c optionCall) outcome {
 		err := c.alter(ctx, []kafka.ConfigOp{op})
 		switch {
 		case err == nil:
+			t.memory.sent.keep(c.resource, t.opts.Clock.Now(), []kafka.ConfigOp{op})
 		case kafka.Passing(err):
 			o.failed = errors.Join(o.failed, fmt.Errorf("changing option %s of %s: %w", op.Name, c.of, err))
 		default:

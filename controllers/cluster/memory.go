@@ -17,6 +17,8 @@ type memory struct {
 	guard scaledown.Memory
 	// told is what Events said last, by what they are about.
 	told map[string]string
+	// sent are changes that brokers may not have heard of.
+	sent sentOptions
 	// factsBytes is when facts were last written.
 	factsAt time.Time
 }
