@@ -162,8 +162,9 @@ func (t *turn) unregister(ctx context.Context, id int32) error {
 		t.soon = true
 		return fmt.Errorf("unregistering broker %d: %w", id, err)
 	}
+	t.memory.sent.forget(id)
 	t.opts.Metrics.Unregistered(t.key.Namespace, t.key.Name)
-	t.event(t.kafka, nil, reasonUnregistered, "Broker %d is unregistered", id)
+	t.event(t.kafka, t.podNamed(nodepool.PodName(t.key.Name, t.plan.layout.leaving[id].pool, id)), reasonUnregistered, "Broker %d is unregistered", id)
 	return nil
 }
 

@@ -80,7 +80,7 @@ func startCluster(t *testing.T, opts clusterOptions) *cluster {
 		opts.kafka(k)
 	}
 	create(t, c.client, k, newPool("controllers", 1, apiv1.RoleController), newPool("brokers", opts.brokers, apiv1.RoleBroker))
-	c.await(2*time.Minute, c.isReady)
+	c.await(6*time.Minute, c.isReady)
 	c.connect()
 	return c
 }
@@ -143,15 +143,19 @@ func (c *cluster) await(bound time.Duration, try func(context.Context) error) {
 	defer cancel()
 	ticker := time.NewTicker(200 * time.Millisecond)
 	defer ticker.Stop()
+	var last error
 	for {
 		err := try(ctx)
 		if err == nil {
 			return
 		}
+		if last == nil || ctx.Err() == nil {
+			last = err // what was cut off by the bound tells nothing
+		}
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
-			c.t.Fatalf("still after %s: %v", bound, err)
+			c.t.Fatalf("still after %s: %v", bound, last)
 		}
 	}
 }
