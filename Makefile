@@ -103,7 +103,7 @@ test-unit: ## Run the tests that need only Go
 
 .PHONY: test-integration
 test-integration: $(HELM) $(GOTESTSUM) build ## Run the tests on a real API server and a real Kafka
-	go run ./test/harness/assets etcd kube-apiserver kube-controller-manager cert-manager
+	go run ./test/harness/assets etcd kube-apiserver kube-controller-manager cert-manager node-agent
 	go run ./test/kafka/fetch
 	$(GOTESTSUM) --format testname --format-hide-empty-pkg -- -p 1 -timeout 30m ./test/...
 

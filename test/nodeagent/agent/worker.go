@@ -65,9 +65,11 @@ func newWorker(ctx context.Context, a *Agent, pod *corev1.Pod) *worker {
 func (w *worker) update(pod *corev1.Pod, isGone bool) {
 	w.mu.Lock()
 	if grace := pod.DeletionGracePeriodSeconds; pod.DeletionTimestamp != nil && grace != nil {
-		// The deletion's time is its request plus the grace (API conventions); a
-		// second request may shorten it.
-		w.stopAt = pod.DeletionTimestamp.Time
+		// A second request may shorten it.
+		at := time.Now().Add(time.Duration(*grace) * time.Second)
+		if w.stopAt.IsZero() || at.Before(w.stopAt) {
+			w.stopAt = at
+		}
 	}
 	w.pod = pod
 	w.mu.Unlock()
