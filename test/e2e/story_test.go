@@ -3,6 +3,7 @@ package e2e
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -79,12 +80,13 @@ func (r *restarts) saw(pod *corev1.Pod, up bool) {
 func (c *cluster) oneByOne(r *restarts, number int, bound time.Duration) []string {
 	c.t.Helper()
 	var order []string
-	c.await(bound, func(context.Context) error {
+	c.await(bound, func(ctx context.Context) error {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		order = slices.Clone(r.order)
 		if len(order) < number || len(r.down) > 0 {
-			return fmt.Errorf("restarted were %v, down are %v; want %d restarts", order, r.down, number)
+			k, err := c.get(ctx)
+			return errors.Join(err, fmt.Errorf("restarted were %v, down are %v; want %d restarts: %+v", order, r.down, number, k.Status.Conditions))
 		}
 		return nil
 	})
