@@ -154,9 +154,14 @@ func fromYAML(text string, into any) {
 	}
 }
 
+// patience is what bounds are multiplied by: they are those of an idle machine,
+// and ten JVMs that start make two cores busy.
+const patience = 3
+
 // await tries until there is no error.
 func (c *cluster) await(bound time.Duration, try func(context.Context) error) {
 	c.t.Helper()
+	bound *= patience
 	ctx, cancel := context.WithTimeout(c.t.Context(), bound)
 	defer cancel()
 	ticker := time.NewTicker(200 * time.Millisecond)

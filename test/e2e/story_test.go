@@ -14,6 +14,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -219,4 +222,68 @@ func (c *cluster) look(times int) reading {
 func (c *cluster) annotate(annotations map[string]any) {
 	c.t.Helper()
 	c.patch(map[string]any{"metadata": map[string]any{"annotations": annotations}})
+}
+
+// versions are the resource versions of everything in the cluster's namespace.
+func (c *cluster) versions() map[string]string {
+	c.t.Helper()
+	all := map[string]string{}
+	for _, kind := range []schema.GroupVersionKind{
+		apiv1.GroupVersion.WithKind(apiv1.KindKafka), apiv1.GroupVersion.WithKind(apiv1.KindKafkaNodePool),
+		corev1.SchemeGroupVersion.WithKind("Pod"), corev1.SchemeGroupVersion.WithKind("ConfigMap"),
+		corev1.SchemeGroupVersion.WithKind("Service"), corev1.SchemeGroupVersion.WithKind("Secret"),
+		corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"), corev1.SchemeGroupVersion.WithKind("ServiceAccount"),
+		policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget"), eventsv1.SchemeGroupVersion.WithKind("Event"),
+	} {
+		list := &metav1.PartialObjectMetadataList{}
+		list.SetGroupVersionKind(kind)
+		if err := c.client.List(c.t.Context(), list, client.InNamespace(namespace)); err != nil {
+			c.t.Fatal(err)
+		}
+		for _, o := range list.Items {
+			all[kind.Kind+" "+o.Name] = o.ResourceVersion
+		}
+	}
+	return all
+}
+
+// isQuiet brings about looks at a cluster in which nothing is to be done: once one
+// of them has written nothing, none does, and each asks Kafka no more than twice
+// for each broker and six times besides.
+func (c *cluster) isQuiet(brokers int) {
+	c.t.Helper()
+	c.await(2*time.Minute, func(context.Context) error {
+		if did := c.look(1); did.writes > 0 || did.calls["IncrementalAlterConfigs"] > 0 {
+			return fmt.Errorf("a look wrote %d times to Kubernetes; calls of Kafka: %v", did.writes, did.calls)
+		}
+		return nil
+	})
+	const times = 5
+	before, running := c.versions(), c.running()
+	did := c.look(times)
+	after := c.versions()
+	for what, version := range after {
+		// The Kafka is what the looks were brought about with.
+		if version != before[what] && what != "Kafka "+name {
+			c.t.Errorf("%s was written", what)
+		}
+	}
+	if len(after) != len(before) {
+		c.t.Errorf("there are %d objects, and were %d", len(after), len(before))
+	}
+	if did.writes > 0 {
+		c.t.Errorf("the operator wrote %d times to Kubernetes", did.writes)
+	}
+	calls, wrote := 0, 0
+	for api, n := range did.calls {
+		calls += n
+		if api == "IncrementalAlterConfigs" || api == "UpdateFeatures" || api == "UnregisterBroker" {
+			wrote += n
+		}
+	}
+	if wrote > 0 || calls > did.looks*(2*brokers+6) || calls < did.looks*2*brokers {
+		c.t.Errorf("%d looks at %d brokers made %d calls, want at most %d, and none that writes: %v",
+			did.looks, brokers, calls, did.looks*(2*brokers+6), did.calls)
+	}
+	c.notRestarted(running)
 }
