@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
 	"github.com/sluice-kafka/sluice/internal/observed"
 )
@@ -20,7 +22,9 @@ func TestOptions(t *testing.T) {
 		"without eligible leader replicas": "4.0-IV3",
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := startCluster(t, clusterOptions{brokers: 2, metadata: metadata, kafka: twoReplicas})
+			// Nodes that are controllers alone would be restarted: no broker passes
+			// options on to them.
+			c := startCluster(t, clusterOptions{metadata: metadata, kafka: twoReplicas, pools: twoBrokers()})
 			features, err := c.admin.Features(t.Context())
 			if err != nil || features.EligibleLeaderReplicas != (metadata == "4.3-IV0") {
 				t.Fatalf("features %+v, %v", features, err)
@@ -34,6 +38,11 @@ func TestOptions(t *testing.T) {
 			c.notRestarted(before)
 		})
 	}
+}
+
+// twoBrokers are broker 0 and node 1, which is a controller too.
+func twoBrokers() []client.Object {
+	return []client.Object{newPool("brokers", 1, apiv1.RoleBroker), newPool("mixed", 1, apiv1.RoleController, apiv1.RoleBroker)}
 }
 
 // twoReplicas is for clusters of two brokers.
