@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
@@ -121,13 +122,32 @@ func (t *turn) mainCondition(failed error) kafkav1.Condition {
 	var unready []string
 	for _, m := range t.plan.members {
 		if pod := t.pods[m.Pod]; pod == nil || !isReady(pod) || m.err != nil {
-			unready = append(unready, m.Pod)
+			unready = append(unready, m.Pod+unscheduled(m, pod))
 		}
 	}
 	if len(unready) > 0 {
 		return condition(kafkav1.ConditionNotReady, reasonPodsNotReady, "these pods are not ready: "+strings.Join(unready, ", "))
 	}
 	return condition(kafkav1.ConditionReady, "", "")
+}
+
+// unscheduled tells, in parentheses, why no node fits a pod; it is empty where one
+// does.
+func unscheduled(m member, pod *corev1.Pod) string {
+	if pod == nil {
+		return ""
+	}
+	for _, c := range pod.Status.Conditions {
+		if c.Type != corev1.PodScheduled || c.Status != corev1.ConditionFalse || c.Reason != corev1.PodReasonUnschedulable {
+			continue
+		}
+		text := c.Message
+		if key := brokerpod.RackKey(m.input); key != "" {
+			text += fmt.Sprintf(" For spec.kafka.rack it has to have the label %s.", key)
+		}
+		return " (no node fits: " + text + ")"
+	}
+	return ""
 }
 
 // planWarnings are what the plan itself tells.
