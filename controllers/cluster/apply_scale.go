@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -82,6 +83,7 @@ func (t *turn) rebalance(ctx context.Context) error {
 // removeNodes deletes the pods of nodes that no status names any more. Brokers go
 // before controllers: one that outlives them waits for them at its shutdown.
 func (t *turn) removeNodes(ctx context.Context) error {
+	t.tellOfEmpty()
 	nodes := slices.Clone(t.plan.removed)
 	slices.SortStableFunc(nodes, func(a, b nodepool.Node) int {
 		switch {
@@ -109,6 +111,21 @@ func (t *turn) removeNodes(ctx context.Context) error {
 		}
 	}
 	return errors.Join(failed...)
+}
+
+// tellOfEmpty tells that brokers which were held go now, before it is told that they
+// went.
+func (t *turn) tellOfEmpty() {
+	var ids []string
+	for _, n := range t.plan.removed {
+		if n.Broker {
+			ids = append(ids, fmt.Sprint(n.ID))
+		}
+	}
+	// Where the check is skipped nobody knows what they hold.
+	if len(ids) > 0 && len(t.plan.guard.Cordon) > 0 && t.memory.told[string(reasonHeld)] != "" {
+		t.event(t.kafka, nil, reasonDrained, "Brokers %s hold no replicas any more", strings.Join(ids, ", "))
+	}
 }
 
 // seeOff does what is left to do for nodes whose pods are gone: what was configured
