@@ -167,7 +167,9 @@ func (t *turn) unregister(ctx context.Context, id int32) error {
 	err := t.admin.ClearBrokerConfig(ctx, id, options)
 	_, refused := errors.AsType[*kafka.RefusedOptionsError](err)
 	switch {
-	case err == nil, errors.Is(err, kafka.ErrBrokerNotRegistered):
+	case errors.Is(err, kafka.ErrBrokerNotRegistered):
+		return nil // by an operator before this one, and the broker that was asked has not heard of it
+	case err == nil:
 	case refused:
 		t.warn(reasonInvalidConfig, "some of what was configured for broker %d stays, and would be configured for the next one with this ID: %v", id, err)
 	default:
@@ -178,7 +180,7 @@ func (t *turn) unregister(ctx context.Context, id int32) error {
 		t.soon = true
 		return fmt.Errorf("unregistering broker %d: %w", id, err)
 	}
-	t.memory.sent.forget(id)
+	t.memory.sent.leave(id, t.opts.Clock.Now())
 	t.opts.Metrics.Unregistered(t.key.Namespace, t.key.Name)
 	t.event(t.kafka, t.podNamed(nodepool.PodName(t.key.Name, t.plan.layout.leaving[id].pool, id)), reasonUnregistered, "Broker %d is unregistered", id)
 	return nil

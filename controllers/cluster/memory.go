@@ -18,7 +18,7 @@ type memory struct {
 	// told is what Events said last, by what they are about.
 	told map[string]string
 	// sent are changes that brokers may not have heard of.
-	sent sentOptions
+	sent sentChanges
 	// factsBytes is when facts were last written.
 	factsAt time.Time
 }
