@@ -17,7 +17,7 @@ type memory struct {
 	// told is what Events said last, by what they are about.
 	told map[string]string
 	// sent are changes that brokers may not have heard of.
-	sent sentOptions
+	sent sentChanges
 }
 
 // memories of all clusters. A cluster is worked on by one worker at a time, so

@@ -11,7 +11,7 @@ import (
 )
 
 // hearingTime is how long a broker may take to show a change that the controller
-// wrote. It answers DescribeConfigs from what it has replayed of the metadata log,
+// wrote. It answers DescribeConfigs and DescribeCluster from what it has replayed of the metadata log,
 // which takes up to half a second on an idle machine and seconds on a busy one.
 // After that time its answer is believed, and the change is made again.
 const hearingTime = 30 * time.Second
@@ -19,13 +19,14 @@ const hearingTime = 30 * time.Second
 // forAll is the resource of the options that are set for all brokers.
 const forAll int32 = -1
 
-// sentOptions are the changes of options that Kafka took and that its answers do
-// not show yet: without them a look that comes soon after would repeat them, and
+// sentChanges are the changes that Kafka took and that its answers may not show yet: without them a look that comes soon after would repeat them, and
 // one that comes after a change of mind would see nothing to take back.
-type sentOptions struct {
+type sentChanges struct {
 	mu sync.Mutex
 	// of a broker, or forAll, by the option.
 	of map[int32]map[string]sentOption
+	// left are the brokers that were unregistered.
+	left map[int32]time.Time
 }
 
 type sentOption struct {
@@ -34,7 +35,7 @@ type sentOption struct {
 }
 
 // keep remembers changes that Kafka took.
-func (s *sentOptions) keep(resource int32, at time.Time, ops []kafka.ConfigOp) {
+func (s *sentChanges) keep(resource int32, at time.Time, ops []kafka.ConfigOp) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.of == nil {
@@ -48,19 +49,24 @@ func (s *sentOptions) keep(resource int32, at time.Time, ops []kafka.ConfigOp) {
 	}
 }
 
-// forget drops what was sent to a broker that has left.
-func (s *sentOptions) forget(resource int32) {
+// leave remembers that a broker was unregistered.
+func (s *sentChanges) leave(broker int32, at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.of, resource)
+	delete(s.of, broker)
+	if s.left == nil {
+		s.left = map[int32]time.Time{}
+	}
+	s.left[broker] = at
 }
 
 // complete adds to a look what was sent before it and does not show in it, and
 // tells whether there was anything. What shows, or should have for long, is
 // forgotten.
-func (s *sentOptions) complete(seen *observed.Cluster) (late bool) {
+func (s *sentChanges) complete(seen *observed.Cluster) (late bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	late = s.completeRegistration(seen)
 	for resource, sent := range s.of {
 		source, of := observed.SourceBroker, seen.Configs[resource]
 		if resource == forAll {
@@ -89,6 +95,26 @@ func (s *sentOptions) complete(seen *observed.Cluster) (late bool) {
 		}
 	}
 	return late
+}
+
+// completeRegistration takes brokers out of a look that were unregistered before
+// it. One that is not fenced has registered anew.
+func (s *sentChanges) completeRegistration(seen *observed.Cluster) (late bool) {
+	registration, ok := seen.Registration.Get()
+	if !ok || len(s.left) == 0 {
+		return false
+	}
+	fenced := map[int32]bool{}
+	for _, b := range registration.Brokers {
+		fenced[b.ID] = b.Fenced
+	}
+	maps.DeleteFunc(s.left, func(id int32, at time.Time) bool { return seen.At.Sub(at) > hearingTime || !fenced[id] })
+	registration.Brokers = slices.DeleteFunc(slices.Clone(registration.Brokers), func(b observed.Broker) bool {
+		_, left := s.left[b.ID]
+		return left
+	})
+	seen.Registration = observed.Seen(registration)
+	return len(s.left) > 0
 }
 
 func (op sentOption) showsIn(config observed.Config, source observed.ConfigSource) bool {

@@ -56,7 +56,7 @@ func TestWhatWasSentCompletesALook(t *testing.T) {
 				At: at.Add(tc.after), Default: observed.Seen(config),
 				Configs: map[int32]observed.Of[observed.Config]{1: observed.Seen(config)},
 			}
-			var sent sentOptions
+			var sent sentChanges
 			sent.keep(tc.resource, at, []kafka.ConfigOp{tc.sent})
 			late := sent.complete(&seen)
 			got, _ := seen.Default.Get()
@@ -68,6 +68,36 @@ func TestWhatWasSentCompletesALook(t *testing.T) {
 			}
 			if again := sent.complete(&seen); again {
 				t.Error("what shows is awaited still")
+			}
+		})
+	}
+}
+
+func TestUnregisteredBrokerIsTakenOutOfALook(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for name, tc := range map[string]struct {
+		after    time.Duration
+		shown    []observed.Broker
+		want     []observed.Broker
+		wantLate bool
+	}{
+		"shown still":     {shown: []observed.Broker{{ID: 0}, {ID: 3, Fenced: true}}, want: []observed.Broker{{ID: 0}}, wantLate: true},
+		"not shown":       {shown: []observed.Broker{{ID: 0}}, want: []observed.Broker{{ID: 0}}},
+		"registered anew": {shown: []observed.Broker{{ID: 0}, {ID: 3}}, want: []observed.Broker{{ID: 0}, {ID: 3}}},
+		"shown for so long that it is there": {
+			after: time.Minute, shown: []observed.Broker{{ID: 0}, {ID: 3, Fenced: true}}, want: []observed.Broker{{ID: 0}, {ID: 3, Fenced: true}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			seen := observed.Cluster{At: at.Add(tc.after), Registration: observed.Seen(observed.Registration{Brokers: tc.shown})}
+			var sent sentChanges
+			sent.leave(3, at)
+			late := sent.complete(&seen)
+			got, _ := seen.Registration.Get()
+			if diff := cmp.Diff(tc.want, got.Brokers); diff != "" || late != tc.wantLate {
+				t.Errorf("late %v (-want +got):\n%s", late, diff)
 			}
 		})
 	}

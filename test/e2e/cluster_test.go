@@ -162,23 +162,21 @@ const patience = 3
 func (c *cluster) await(bound time.Duration, try func(context.Context) error) {
 	c.t.Helper()
 	bound *= patience
-	ctx, cancel := context.WithTimeout(c.t.Context(), bound)
+	// Cut off only after the bound, so that the last error tells what was not so.
+	ctx, cancel := context.WithTimeout(c.t.Context(), bound+15*time.Second)
 	defer cancel()
 	ticker := time.NewTicker(200 * time.Millisecond)
 	defer ticker.Stop()
-	var last error
+	deadline := time.After(bound)
 	for {
 		err := try(ctx)
 		if err == nil {
 			return
 		}
-		if last == nil || ctx.Err() == nil {
-			last = err // what was cut off by the bound tells nothing
-		}
 		select {
 		case <-ticker.C:
-		case <-ctx.Done():
-			c.t.Fatalf("still after %s: %v", bound, last)
+		case <-deadline:
+			c.t.Fatalf("still after %s: %v", bound, err)
 		}
 	}
 }

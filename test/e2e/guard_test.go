@@ -22,7 +22,16 @@ import (
 // brokers 0, 1 and 2.
 func TestGuard(t *testing.T) {
 	c := startCluster(t, clusterOptions{brokers: 3, kafka: func(k *apiv1.Kafka) {
-		fromYAML(`{spec: {kafka: {config: {default.replication.factor: 2, min.insync.replicas: 1}}}}`, k)
+		fromYAML(`
+spec:
+  kafka:
+    config:
+      default.replication.factor: 2
+      min.insync.replicas: 1
+      offsets.topic.replication.factor: 2
+      transaction.state.log.replication.factor: 2
+      transaction.state.log.min.isr: 1
+`, k)
 	}})
 	c.createTopic("orders", 6, 2)
 	load := c.startLoad("orders")
@@ -119,7 +128,7 @@ func (c *cluster) poolDeleted() {
 	c.await(3*time.Minute, c.registered(0, 1, 2, 4))
 	c.await(time.Minute, c.isReady)
 	c.createTopic("extra", 2, 2)
-	c.place("extra", []int32{4, 0}, []int32{1, 4})
+	c.putOn("extra", []int32{4, 0}, []int32{1, 4})
 	since, before := c.ledger(), c.running()
 
 	// What admission knows of Kafka is what the operator saw last.
@@ -192,10 +201,10 @@ func (c *cluster) evicted() {
 		}
 		return nil
 	})
-	if err := c.evict(brokerPod(2)); err != nil {
+	if err := c.evict(podOfBroker(2)); err != nil {
 		c.t.Fatalf("evicting the first pod: %v", err)
 	}
-	for _, second := range []string{brokerPod(0), brokerPod(1), name + "-controllers-3"} {
+	for _, second := range []string{podOfBroker(0), podOfBroker(1), name + "-controllers-3"} {
 		if err := c.evict(second); !apierrors.IsTooManyRequests(err) {
 			c.t.Errorf("evicting %s as a second one: %v", second, err)
 		}
@@ -205,7 +214,7 @@ func (c *cluster) evicted() {
 		if err != nil {
 			return err
 		}
-		if p := pods[brokerPod(2)]; p == nil || p.DeletionTimestamp != nil || !isReady(p) {
+		if p := pods[podOfBroker(2)]; p == nil || p.DeletionTimestamp != nil || !isReady(p) {
 			return errors.New("the evicted pod is not back")
 		}
 		return nil
@@ -215,7 +224,7 @@ func (c *cluster) evicted() {
 	c.await(time.Minute, c.warnsAbout(apiv1.ReasonScaleDownPreventionCheck, "broker 2 holds "))
 	c.hasNodeIDs("brokers", 0, 1, 2)
 	c.nothingMore(since, entries{set: 1})
-	if after := c.running(); after[brokerPod(2)] == before[brokerPod(2)] {
+	if after := c.running(); after[podOfBroker(2)] == before[podOfBroker(2)] {
 		c.t.Error("the evicted pod runs on")
 	}
 
@@ -225,7 +234,7 @@ func (c *cluster) evicted() {
 	c.isCordoned()
 	c.await(time.Minute, c.cordonSetTo(2, new("")))
 	c.nothingMore(since, entries{set: 1, lifted: 1})
-	delete(before, brokerPod(2))
+	delete(before, podOfBroker(2))
 	c.notRestarted(before)
 }
 
@@ -239,14 +248,14 @@ func (c *cluster) evict(pod string) error {
 // cleaned up after all the same.
 func (c *cluster) skipped() {
 	c.createTopic("skipped", 2, 2)
-	c.place("skipped", []int32{2, 0}, []int32{1, 2})
+	c.putOn("skipped", []int32{2, 0}, []int32{1, 2})
 	c.await(time.Minute, c.inSync)
 	since, before := c.ledger(), c.running()
 	c.annotateKafka(apiv1.AnnotationSkipScaleDownCheck, "true")
 	c.scale("brokers", 2)
 	c.await(time.Minute, c.nodeIDsAre("brokers", 0, 1))
 	c.await(3*time.Minute, c.registered(0, 1))
-	c.await(2*time.Minute, c.isGone(&corev1.PersistentVolumeClaim{}, "data-0-"+brokerPod(2)))
+	c.await(2*time.Minute, c.isGone(&corev1.PersistentVolumeClaim{}, "data-0-"+podOfBroker(2)))
 	c.nothingMore(since, entries{gone: 1})
 	c.holdsSomeOf("skipped", 2) // replicas that nobody has
 	c.await(time.Minute, c.tells(since, "BrokerRemoved: Broker 2", "BrokerUnregistered: Broker 2"))
@@ -256,7 +265,7 @@ func (c *cluster) skipped() {
 	c.await(3*time.Minute, c.registered(0, 1, 2))
 	c.await(3*time.Minute, c.inSync)
 	c.await(time.Minute, c.isReady)
-	delete(before, brokerPod(2))
+	delete(before, podOfBroker(2))
 	c.notRestarted(before)
 	c.nothingMore(since, entries{gone: 1})
 }

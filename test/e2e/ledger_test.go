@@ -237,19 +237,19 @@ func (c *cluster) filesCordon(want ...int32) func(context.Context) error {
 			}
 		}
 		slices.Sort(got)
-		if all := brokerPods(want...); !slices.Equal(got, all) {
+		if all := podsOfBrokers(want...); !slices.Equal(got, all) {
 			return fmt.Errorf("the cordon is in the ConfigMaps %v, want %v", got, all)
 		}
 		return nil
 	}
 }
 
-func brokerPod(id int32) string { return nodepool.PodName(name, "brokers", id) }
+func podOfBroker(id int32) string { return nodepool.PodName(name, "brokers", id) }
 
-func brokerPods(ids ...int32) []string {
+func podsOfBrokers(ids ...int32) []string {
 	var pods []string
 	for _, id := range ids {
-		pods = append(pods, brokerPod(id))
+		pods = append(pods, podOfBroker(id))
 	}
 	return pods
 }
@@ -277,8 +277,8 @@ func (c *cluster) isCordoned(want ...int32) {
 	c.await(time.Minute, c.cordoned(want...))
 }
 
-// place puts the partitions of a topic, from the first on, on these brokers.
-func (c *cluster) place(topic string, replicas ...[]int32) {
+// putOn puts the partitions of a topic, from the first on, on these brokers.
+func (c *cluster) putOn(topic string, replicas ...[]int32) {
 	c.t.Helper()
 	var req kadm.AlterPartitionAssignmentsReq
 	for i, r := range replicas {

@@ -18,7 +18,7 @@ func TestRollback(t *testing.T) {
 	c := startCluster(t, clusterOptions{brokers: 5})
 	c.createTopic("orders", 10, 3)
 	c.createTopic("bulk", 2, 2)
-	c.place("bulk", []int32{3, 4}, []int32{4, 3})
+	c.putOn("bulk", []int32{3, 4}, []int32{4, 3})
 	c.fill("bulk", 2, 6<<20)
 	load := c.startLoad("orders")
 	before, since := c.running(), c.ledger()

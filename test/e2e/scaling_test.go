@@ -64,12 +64,12 @@ func (c *cluster) loweredTwice() {
 // anotherOneGoes: with the annotation the cordon moves on to another broker.
 func (c *cluster) anotherOneGoes() {
 	c.createTopic("moving", 2, 2)
-	c.place("moving", []int32{1, 0}, []int32{1, 3})
+	c.putOn("moving", []int32{1, 0}, []int32{1, 3})
 	since := c.ledger()
 	c.annotatePool("brokers", apiv1.AnnotationRemoveNodeIDs, "[1]")
 	c.scale("brokers", 4)
 	c.isCordoned(1)
-	c.place("moving", []int32{2, 0}) // the drain has begun
+	c.putOn("moving", []int32{2, 0}) // the drain has begun
 
 	c.annotatePool("brokers", apiv1.AnnotationRemoveNodeIDs, "[2]")
 	c.isCordoned(2)
@@ -82,7 +82,7 @@ func (c *cluster) anotherOneGoes() {
 	c.await(2*time.Minute, c.nodeIDsAre("brokers", 0, 1, 3, 4))
 	c.await(2*time.Minute, c.registered(0, 1, 3, 4))
 	c.annotatePool("brokers", apiv1.AnnotationRemoveNodeIDs, nil)
-	c.await(time.Minute, c.isGone(&corev1.PersistentVolumeClaim{}, "data-0-"+brokerPod(2)))
+	c.await(time.Minute, c.isGone(&corev1.PersistentVolumeClaim{}, "data-0-"+podOfBroker(2)))
 	c.nothingMore(since, entries{set: 2, lifted: 1, gone: 1})
 	c.await(time.Minute, c.tells(since, "Cordoned: Broker 1", "Uncordoned: Broker 1", "Drained: Brokers 2", "BrokerRemoved: Broker 2", "BrokerUnregistered: Broker 2"))
 	c.await(time.Minute, c.tells(since, "Cordoned: Broker 2", "BrokerRemoved: Broker 2"))
@@ -90,11 +90,11 @@ func (c *cluster) anotherOneGoes() {
 
 // raisedWhileDrained: the one that was to go stays, and new ones come beside it.
 func (c *cluster) raisedWhileDrained() {
-	c.place("moving", []int32{4, 0}, []int32{4, 1})
+	c.putOn("moving", []int32{4, 0}, []int32{4, 1})
 	since, before := c.ledger(), c.running()
 	c.scale("brokers", 3)
 	c.isCordoned(4)
-	c.place("moving", []int32{3, 0}) // the drain has begun
+	c.putOn("moving", []int32{3, 0}) // the drain has begun
 
 	c.scale("brokers", 5)
 	// 2 had been cordoned in its former life, and starts without anything of it.
@@ -134,8 +134,8 @@ func (c *cluster) topicsAllTheTime() {
 // emptyFromTheStart: brokers that hold nothing are cordoned, and looked at twice
 // with that in effect, before they go.
 func (c *cluster) emptyFromTheStart() {
-	c.await(time.Minute, c.isGone(&corev1.PersistentVolumeClaim{}, "data-0-"+brokerPod(3)))
-	c.await(time.Minute, c.isGone(&corev1.PersistentVolumeClaim{}, "data-0-"+brokerPod(4)))
+	c.await(time.Minute, c.isGone(&corev1.PersistentVolumeClaim{}, "data-0-"+podOfBroker(3)))
+	c.await(time.Minute, c.isGone(&corev1.PersistentVolumeClaim{}, "data-0-"+podOfBroker(4)))
 	c.scale("brokers", 5)
 	c.await(3*time.Minute, c.registered(0, 1, 2, 3, 4))
 	c.await(time.Minute, c.isReady)
@@ -158,13 +158,13 @@ func (c *cluster) emptyFromTheStart() {
 // taken back as one is gone and the other is stopping, neither comes back as it
 // was: the ID of the first is free, and that of the second is not.
 func (c *cluster) oneAfterTheOther() {
-	c.await(time.Minute, c.isGone(&corev1.PersistentVolumeClaim{}, "data-0-"+brokerPod(3)))
-	c.await(time.Minute, c.isGone(&corev1.PersistentVolumeClaim{}, "data-0-"+brokerPod(4)))
+	c.await(time.Minute, c.isGone(&corev1.PersistentVolumeClaim{}, "data-0-"+podOfBroker(3)))
+	c.await(time.Minute, c.isGone(&corev1.PersistentVolumeClaim{}, "data-0-"+podOfBroker(4)))
 	c.scale("brokers", 5)
 	c.await(3*time.Minute, c.registered(0, 1, 2, 3, 4))
 	c.await(time.Minute, c.isReady)
 	c.createTopic("one-after-the-other", 2, 2)
-	c.place("one-after-the-other", []int32{3, 0}, []int32{4, 1})
+	c.putOn("one-after-the-other", []int32{3, 0}, []int32{4, 1})
 	since, before := c.ledger(), c.running()
 
 	c.scale("brokers", 3)
@@ -178,21 +178,21 @@ func (c *cluster) oneAfterTheOther() {
 		c.t.Errorf("there are %d pods, %v", len(pods), err)
 	}
 
-	letGo := c.holdBack(brokerPod(4))
+	letGo := c.holdBack(podOfBroker(4))
 	c.drainOnto([]int32{0, 1, 2}, 4)
 	c.await(2*time.Minute, c.nodeIDsAre("brokers", 0, 1, 2))
 	c.await(3*time.Minute, c.booked(since, entries{set: 2, gone: 1}))
-	c.await(2*time.Minute, c.isGone(&corev1.PersistentVolumeClaim{}, "data-0-"+brokerPod(3)))
+	c.await(2*time.Minute, c.isGone(&corev1.PersistentVolumeClaim{}, "data-0-"+podOfBroker(3)))
 	c.scale("brokers", 5)
 	c.await(time.Minute, c.nodeIDsAre("brokers", 0, 1, 2, 3, 6))
 	letGo()
 	c.await(3*time.Minute, c.registered(0, 1, 2, 3, 6))
-	c.await(2*time.Minute, c.isGone(&corev1.PersistentVolumeClaim{}, "data-0-"+brokerPod(4)))
+	c.await(2*time.Minute, c.isGone(&corev1.PersistentVolumeClaim{}, "data-0-"+podOfBroker(4)))
 	c.isCordoned()
 	c.await(time.Minute, c.isReady)
 	c.createTopic("after-one-was-gone", 10, 3)
 	c.holdsSomeOf("after-one-was-gone", 3, 6)
-	delete(before, brokerPod(3)) // it is another one
+	delete(before, podOfBroker(3)) // it is another one
 	c.notRestarted(before)
 	c.nothingMore(since, entries{set: 2, gone: 2})
 }
