@@ -166,15 +166,20 @@ func (c *cluster) await(bound time.Duration, try func(context.Context) error) {
 	defer cancel()
 	ticker := time.NewTicker(200 * time.Millisecond)
 	defer ticker.Stop()
+	var last error
 	for {
 		err := try(ctx)
 		if err == nil {
 			return
 		}
+		// What failed because the time is up says less than what failed before.
+		if ctx.Err() == nil || last == nil {
+			last = err
+		}
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
-			c.t.Fatalf("still after %s: %v", bound, err)
+			c.t.Fatalf("still after %s: %v", bound, last)
 		}
 	}
 }
