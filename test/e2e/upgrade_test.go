@@ -8,11 +8,12 @@ import (
 	"time"
 
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
+	"github.com/sluice-kafka/sluice/test/kafka"
 )
 
 // TestUpgrade runs a cluster with one version of Kafka, then with the next.
 func TestUpgrade(t *testing.T) {
-	const from, to = "4.2.1", "4.3.1"
+	const from, to = olderVersion, kafka.DefaultVersion
 	c := startCluster(t, clusterOptions{version: from, versions: []string{to}, brokers: 3})
 	c.createTopic("orders", 6, 3)
 	c.await(time.Minute, c.runsAt(from, "4.2-IV1"))
