@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/sluice-kafka/sluice/internal/brokerconfig"
@@ -28,7 +29,7 @@ func (t *turn) brokerChanges() []brokerChange {
 	changes := []brokerChange{}
 	for _, m := range t.plan.members {
 		if m.Broker {
-			changes = append(changes, brokerChange{id: m.ID, wanted: t.plan.cordoned[m.ID], BrokerChange: brokerconfig.DiffBroker(m.file, live)})
+			changes = append(changes, brokerChange{id: m.ID, pod: m.Pod, wanted: t.plan.cordoned[m.ID], BrokerChange: brokerconfig.DiffBroker(m.file, live)})
 		}
 	}
 	t.brokers = changes
@@ -36,7 +37,8 @@ func (t *turn) brokerChanges() []brokerChange {
 }
 
 type brokerChange struct {
-	id int32
+	id  int32
+	pod string
 	// wanted tells that the broker is to be cordoned.
 	wanted bool
 	brokerconfig.BrokerChange
@@ -45,22 +47,8 @@ type brokerChange struct {
 // cordon keeps new replicas off brokers, or lets them on again. A refusal fails
 // nothing: the drain goes on, and the condition says what it is worth.
 func (t *turn) cordon(ctx context.Context) error {
-	changes := t.brokerChanges()
-	var waiting []string
-	for _, c := range changes {
-		switch {
-		case c.CordonState == brokerconfig.CordonAwaitsMetadataVersion && c.wanted:
-			waiting = append(waiting, fmt.Sprint(c.id))
-			t.soon = true
-		case c.CordonState == brokerconfig.CordonUnobserved && c.wanted && t.admin != nil:
-			t.soon = true
-		}
-	}
-	if len(waiting) > 0 {
-		t.warn(reasonCordonWaits, "brokers %s are to take no new replicas, and can be kept from that from metadata version 4.3-IV0 on only: "+
-			"until the version rises new topics may be placed on them, and they are drained all the same", strings.Join(waiting, ", "))
-	}
-	changes = slices.DeleteFunc(slices.Clone(changes), func(c brokerChange) bool { return len(c.Cordon) == 0 })
+	t.warnOfUncordoned()
+	changes := slices.DeleteFunc(slices.Clone(t.brokerChanges()), func(c brokerChange) bool { return len(c.Cordon) == 0 })
 	if len(changes) == 0 || t.admin == nil {
 		t.tell(reasonCordonRefused, "", "")
 		return nil
@@ -79,6 +67,28 @@ func (t *turn) cordon(ctx context.Context) error {
 	return err
 }
 
+// warnOfUncordoned names the brokers that cannot be kept from taking new replicas.
+func (t *turn) warnOfUncordoned() {
+	in := map[brokerconfig.CordonState][]string{}
+	for _, c := range t.brokerChanges() {
+		if c.wanted {
+			in[c.CordonState] = append(in[c.CordonState], fmt.Sprint(c.id))
+		}
+	}
+	if ids := in[brokerconfig.CordonAwaitsMetadataVersion]; len(ids) > 0 {
+		t.soon = true
+		t.warn(reasonCordonWaits, "brokers %s are to take no new replicas, and can be kept from that from metadata version 4.3-IV0 on only: "+
+			"until the version rises new topics may be placed on them, and they are drained all the same", strings.Join(ids, ", "))
+	}
+	if ids := in[brokerconfig.CordonUnsupported]; len(ids) > 0 {
+		t.warn(reasonCordonUnsupported, "brokers %s are to take no new replicas, and Kafka can keep them from that from version 4.3 on only: "+
+			"new topics may be placed on them, and they are drained all the same", strings.Join(ids, ", "))
+	}
+	if len(in[brokerconfig.CordonUnobserved]) > 0 && t.admin != nil {
+		t.soon = true
+	}
+}
+
 // cordonBroker makes the call for one broker, and returns why it failed.
 func (t *turn) cordonBroker(ctx context.Context, c brokerChange) string {
 	op := c.Cordon[0]
@@ -92,8 +102,9 @@ func (t *turn) cordonBroker(ctx context.Context, c brokerChange) string {
 		t.opts.Metrics.Cordon(t.key.Namespace, t.key.Name, metrics.CordonRefused)
 		return fmt.Sprintf("broker %d could not be %s: %v", c.id, verb, err)
 	}
+	t.memory.sent.keep(c.id, t.opts.Clock.Now(), kafkaOps(c.Cordon))
 	t.opts.Metrics.Cordon(t.key.Namespace, t.key.Name, measure)
-	t.event(t.kafka, nil, why, "Broker %d was %s: %s", c.id, verb, op.Reason)
+	t.event(t.kafka, t.podNamed(c.pod), why, "Broker %d was %s: %s", c.id, verb, op.Reason)
 	return ""
 }
 
@@ -118,11 +129,11 @@ func (t *turn) configure(ctx context.Context) error {
 	var calls []optionCall
 	// The default resource first: what is set for all needs nothing of its own.
 	if d := brokerconfig.DiffDefault(files, t.liveConfig()); len(d.Options) > 0 {
-		calls = append(calls, optionCall{of: "all brokers", ops: kafkaOps(d.Options), alter: t.admin.AlterDefaultConfig})
+		calls = append(calls, optionCall{of: "all brokers", resource: forAll, ops: kafkaOps(d.Options), alter: t.admin.AlterDefaultConfig})
 	}
 	for _, c := range t.brokerChanges() {
 		if len(c.Options) > 0 {
-			calls = append(calls, optionCall{of: fmt.Sprintf("broker %d", c.id), ops: kafkaOps(c.Options),
+			calls = append(calls, optionCall{of: fmt.Sprintf("broker %d", c.id), resource: c.id, related: t.podNamed(c.pod), ops: kafkaOps(c.Options),
 				alter: func(ctx context.Context, ops []kafka.ConfigOp) error {
 					return t.admin.AlterBrokerConfig(ctx, c.id, ops)
 				}})
@@ -146,9 +157,11 @@ func (t *turn) configure(ctx context.Context) error {
 
 // optionCall changes options of one resource.
 type optionCall struct {
-	of    string
-	ops   []kafka.ConfigOp
-	alter func(context.Context, []kafka.ConfigOp) error
+	of       string
+	resource int32 // the broker, or forAll
+	related  runtime.Object
+	ops      []kafka.ConfigOp
+	alter    func(context.Context, []kafka.ConfigOp) error
 }
 
 // outcome of an optionCall.
@@ -171,7 +184,8 @@ func (t *turn) alter(ctx context.Context, c optionCall) outcome {
 	err := c.alter(ctx, c.ops)
 	switch {
 	case err == nil:
-		t.event(t.kafka, nil, reasonOptionsChanged, "Changed options of %s: %s", c.of, strings.Join(names, ", "))
+		t.memory.sent.keep(c.resource, t.opts.Clock.Now(), c.ops)
+		t.event(t.kafka, c.related, reasonOptionsChanged, "Changed options of %s: %s", c.of, strings.Join(names, ", "))
 		return outcome{}
 	case errors.Is(err, kafka.ErrUnreachable):
 		t.soon = true // it is down, and fails nothing
@@ -186,6 +200,7 @@ func (t *turn) alter(ctx context.Context, c optionCall) outcome {
 		err := c.alter(ctx, []kafka.ConfigOp{op})
 		switch {
 		case err == nil:
+			t.memory.sent.keep(c.resource, t.opts.Clock.Now(), []kafka.ConfigOp{op})
 		case kafka.Passing(err):
 			o.failed = errors.Join(o.failed, fmt.Errorf("changing option %s of %s: %w", op.Name, c.of, err))
 		default:

@@ -154,6 +154,27 @@ func TestCordonThatIsNotInEffectYetProvesNothing(t *testing.T) {
 	e.gone(3, 4)
 }
 
+func TestCallIsNotRepeatedWhileTheBrokerHasNotHeardOfIt(t *testing.T) {
+	e := running(t, 5)
+	e.spread(3)
+	e.turns(1)
+	e.kafka.TakeWrites()
+	e.kafka.ApplyLate = true
+	e.scale("brokers", 4)
+	e.turns(3)
+	if diff := cmp.Diff([]string{"AlterBrokerConfig 4 (SET cordoned.log.dirs=*)"}, e.kafka.TakeWrites()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if e.last.RequeueAfter != e.opts.WatchInterval {
+		t.Errorf("looks again after %v for an answer that is late", e.last.RequeueAfter)
+	}
+	e.scale("brokers", 5) // what no broker shows yet is taken back all the same
+	e.turns(3)
+	if diff := cmp.Diff([]string{"AlterBrokerConfig 4 (DELETE cordoned.log.dirs)"}, e.kafka.TakeWrites()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
 func TestRestartedBrokerStaysCordonedAndIsUncordonedAfterACancel(t *testing.T) {
 	e := held(t)
 	e.kafka.TakeCalls()

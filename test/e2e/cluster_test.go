@@ -98,7 +98,7 @@ func startCluster(t *testing.T, opts clusterOptions) *cluster {
 		}
 	}
 	create(t, c.client, opts.pools...)
-	c.await(2*time.Minute, c.isReady)
+	c.await(6*time.Minute, c.isReady)
 	c.connect()
 	return c
 }
@@ -172,9 +172,8 @@ func (c *cluster) await(bound time.Duration, try func(context.Context) error) {
 		if err == nil {
 			return
 		}
-		// What failed because the time is up says less than what failed before.
-		if ctx.Err() == nil || last == nil {
-			last = err
+		if last == nil || ctx.Err() == nil {
+			last = err // what was cut off by the bound tells nothing
 		}
 		select {
 		case <-ticker.C:

@@ -65,7 +65,7 @@ func startNodes(t *testing.T, opts harness.NodesOptions) (*harness.ControlPlane,
 
 // within is how long the tests wait for what takes a moment: a loaded two-core
 // machine takes many times as long as an idle one.
-const within = 30 * time.Second
+const within = 180 * time.Second
 
 // eventually tries until there is no error.
 func eventually(t *testing.T, try func() error) {

@@ -37,7 +37,7 @@ func shell(namespace, name, script string, change ...func(*corev1.Pod)) *corev1.
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{"app": name}},
 		Spec: corev1.PodSpec{
 			TerminationGracePeriodSeconds: &grace,
-			Containers:                    []corev1.Container{{Name: "main", Image: "none", Command: []string{"sh", "-c"}, Args: []string{script}}},
+			Containers:                    []corev1.Container{{Name: "main", Image: harness.HostImage, Command: []string{"sh", "-c"}, Args: []string{script}}},
 		},
 	}
 	for _, f := range change {
@@ -160,6 +160,7 @@ func TestNodes(t *testing.T) {
 	for name, test := range map[string]func(*testing.T){
 		"a container gets its environment":                      n.environment,
 		"a missing key holds the container until it is there":   n.missingKey,
+		"an unknown image holds the container":                  n.unknownImage,
 		"init containers run first and in order":                n.initContainers,
 		"an object that a volume needs holds the pod":           n.missingVolume,
 		"volumes follow their sources":                          n.refreshed,
@@ -229,6 +230,14 @@ func (n nodeTest) missingKey(t *testing.T) {
 	n.says(t, p, "rack is zone-a")
 }
 
+func (n nodeTest) unknownImage(t *testing.T) {
+	p := shell(podsNamespace, "unknown-image", forever, func(p *corev1.Pod) { p.Spec.Containers[0].Image = "no/such:image" })
+	n.create(t, p)
+	n.becomes(t, p, waiting("ErrImagePull", `this node has no image "no/such:image"`))
+	n.delete(t, p)
+	n.isGone(t, p)
+}
+
 func (n nodeTest) initContainers(t *testing.T) {
 	p := shell(podsNamespace, "inits", "cat /shared/text; "+forever, func(p *corev1.Pod) {
 		mount := []corev1.VolumeMount{{Name: "shared", MountPath: "/shared"}}
@@ -239,7 +248,7 @@ func (n nodeTest) initContainers(t *testing.T) {
 			{"first", "test -e /shared/tried || { touch /shared/tried; exit 3; }; echo one >> /shared/text"},
 			{"second", "echo two >> /shared/text"},
 		} {
-			p.Spec.InitContainers = append(p.Spec.InitContainers, corev1.Container{Name: c.name, Image: "none", Command: []string{"sh", "-c", c.script}, VolumeMounts: mount})
+			p.Spec.InitContainers = append(p.Spec.InitContainers, corev1.Container{Name: c.name, Image: harness.HostImage, Command: []string{"sh", "-c", c.script}, VolumeMounts: mount})
 		}
 	})
 	p = n.run(t, p)
