@@ -30,11 +30,12 @@ func TestOptions(t *testing.T) {
 				t.Fatalf("features %+v, %v", features, err)
 			}
 			before := c.running()
-			c.isQuiet(2)
-			c.dynamicOptions()
-			c.threadPools()
-			c.refusedOption()
-			c.isQuiet(2)
+			quiet := func(c *cluster) { c.isQuiet(2) }
+			c.scene("nothing is to be done", quiet)
+			c.scene("options come, change and go", (*cluster).dynamicOptions)
+			c.scene("threads change in steps", (*cluster).threadPools)
+			c.scene("one option is refused", (*cluster).refusedOption)
+			c.scene("nothing is left to be done", quiet)
 			c.notRestarted(before)
 		})
 	}
