@@ -20,24 +20,23 @@ import (
 // TestRolling restarts the nodes of a cluster for several reasons, under load.
 func TestRolling(t *testing.T) {
 	c := startCluster(t, clusterOptions{brokers: 3, controllers: 3})
-	c.createTopic("orders", 6, 3)
-
-	c.scene("a static option changes", underLoad((*cluster).staticOption))
-	c.scene("templated volumes change", underLoad((*cluster).templatedVolumes))
+	c.scene("a static option changes", underLoad("orders", (*cluster).staticOption))
+	c.scene("templated volumes change", underLoad("invoices", (*cluster).templatedVolumes))
 }
 
-// underLoad is a scene while records of topic orders are written and read, which
+// underLoad is a scene while records of a new topic are written and read, which
 // sees to it that nobody noticed anything.
-func underLoad(play func(*cluster)) func(*cluster) {
+func underLoad(topic string, play func(*cluster)) func(*cluster) {
 	return func(c *cluster) {
 		c.t.Helper()
-		load := c.startLoad("orders")
-		reader, err := traffic.StartReader([]string{bootstrap}, "readers", "orders")
+		c.createTopic(topic, 6, 3)
+		load := c.startLoad(topic)
+		reader, err := traffic.StartReader([]string{bootstrap}, "readers-of-"+topic, topic)
 		if err != nil {
 			c.t.Fatal(err)
 		}
 		defer reader.Stop()
-		poll := c.pollInSync("orders", 2)
+		poll := c.pollInSync(topic, 2)
 		play(c)
 		poll()
 		ctx, cancel := context.WithTimeout(c.t.Context(), time.Minute)

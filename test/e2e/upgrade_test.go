@@ -15,10 +15,9 @@ import (
 func TestUpgrade(t *testing.T) {
 	const from, to = olderVersion, kafka.DefaultVersion
 	c := startCluster(t, clusterOptions{version: from, versions: []string{to}, brokers: 3})
-	c.createTopic("orders", 6, 3)
 	c.await(time.Minute, c.runsAt(from, "4.2-IV1"))
 
-	c.scene("a new version comes, at the old metadata version", underLoad(func(c *cluster) { c.upgrade(to, "4.2-IV1") }))
+	c.scene("a new version comes, at the old metadata version", underLoad("orders", func(c *cluster) { c.upgrade(to, "4.2-IV1") }))
 	c.scene("the metadata version rises", (*cluster).raisesMetadata)
 	c.scene("the version from before is refused", func(c *cluster) { c.refusesDowngrade(from) })
 	c.isQuiet(3)
