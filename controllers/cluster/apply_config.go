@@ -147,6 +147,7 @@ func (t *turn) configure(ctx context.Context) error {
 	var refused []string
 	for _, o := range outcomes {
 		refused = append(refused, o.refused...)
+		t.soon = t.soon || o.goesOn
 	}
 	if len(refused) > 0 {
 		t.warn(reasonInvalidConfig, "%s", strings.Join(refused, "; "))
@@ -170,6 +171,9 @@ type outcome struct {
 	refused []string
 	// failed is why the call could not be made.
 	failed error
+	// goesOn tells to look again soon: what was changed is not in effect yet, and
+	// numbers of threads change in steps; or the broker is down.
+	goesOn bool
 }
 
 // alter makes one call for all options. Kafka takes all of a resource's options or
@@ -186,10 +190,9 @@ func (t *turn) alter(ctx context.Context, c optionCall) outcome {
 	case err == nil:
 		t.memory.sent.keep(c.resource, t.opts.Clock.Now(), c.ops)
 		t.event(t.kafka, c.related, reasonOptionsChanged, "Changed options of %s: %s", c.of, strings.Join(names, ", "))
-		return outcome{}
+		return outcome{goesOn: true}
 	case errors.Is(err, kafka.ErrUnreachable):
-		t.soon = true // it is down, and fails nothing
-		return outcome{}
+		return outcome{goesOn: true} // it fails nothing
 	case kafka.Passing(err):
 		return outcome{failed: fmt.Errorf("changing options of %s: %w", c.of, err)}
 	case len(c.ops) == 1:
@@ -201,6 +204,8 @@ func (t *turn) alter(ctx context.Context, c optionCall) outcome {
 		switch {
 		case err == nil:
 			t.memory.sent.keep(c.resource, t.opts.Clock.Now(), []kafka.ConfigOp{op})
+			t.event(t.kafka, c.related, reasonOptionsChanged, "Changed options of %s: %s", c.of, op.Name)
+			o.goesOn = true
 		case kafka.Passing(err):
 			o.failed = errors.Join(o.failed, fmt.Errorf("changing option %s of %s: %w", op.Name, c.of, err))
 		default:

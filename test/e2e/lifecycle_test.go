@@ -32,16 +32,11 @@ func TestLifecycle(t *testing.T) {
 	}
 	c := startCluster(t, clusterOptions{kafka: twoReplicas, pools: []client.Object{newPool("mixed", 1, apiv1.RoleController, apiv1.RoleBroker), brokers}})
 	c.createTopic("orders", 6, 2)
-	t.Log("a scale-down is told in order")
-	c.scaleDownIsTold()
-	t.Log("admission goes by what was seen")
-	c.deletionIsRefused()
-	t.Log("somebody else's clusters are left alone")
-	c.othersAreLeftAlone()
-	t.Log("everything goes with the Kafka")
-	c.goesWithItsKafka()
-	t.Log("everything goes with the namespace, without the operator")
-	c.goesWithoutOperator()
+	c.scene("a scale-down is told in order", (*cluster).scaleDownIsTold)
+	c.scene("admission goes by what was seen", (*cluster).deletionIsRefused)
+	c.scene("somebody else's clusters are left alone", (*cluster).othersAreLeftAlone)
+	c.scene("everything goes with the Kafka", (*cluster).goesWithItsKafka)
+	c.scene("everything goes with the namespace, without the operator", (*cluster).goesWithoutOperator)
 }
 
 func (c *cluster) scaleDownIsTold() {

@@ -36,8 +36,12 @@ func prepare() error {
 	_, _, helmErr := harness.Helm(ctx, os.Stderr)
 	_, binaryErr := harness.Binary(ctx)
 	_, imageErr := kafka.Image(ctx, kafka.DefaultVersion, os.Stderr)
-	return errors.Join(assetsErr, agentErr, helmErr, binaryErr, imageErr)
+	_, olderErr := kafka.Image(ctx, olderVersion, os.Stderr)
+	return errors.Join(assetsErr, agentErr, helmErr, binaryErr, imageErr, olderErr)
 }
+
+// olderVersion of Kafka is of the minor version before the default one's.
+const olderVersion = "4.2.1"
 
 // startNodes starts a control plane with nodes, which end with the test.
 func startNodes(t *testing.T, opts harness.NodesOptions) (*harness.ControlPlane, *harness.Nodes) {

@@ -30,11 +30,12 @@ func TestOptions(t *testing.T) {
 				t.Fatalf("features %+v, %v", features, err)
 			}
 			before := c.running()
-			c.isQuiet(2)
-			c.dynamicOptions()
-			c.threadPools()
-			c.refusedOption()
-			c.isQuiet(2)
+			quiet := func(c *cluster) { c.isQuiet(2) }
+			c.scene("nothing is to be done", quiet)
+			c.scene("options come, change and go", (*cluster).dynamicOptions)
+			c.scene("threads change in steps", (*cluster).threadPools)
+			c.scene("one option is refused", (*cluster).refusedOption)
+			c.scene("nothing is left to be done", quiet)
 			c.notRestarted(before)
 		})
 	}
@@ -76,7 +77,7 @@ func (c *cluster) dynamicOptions() {
 			want: map[string]string{all: "7300000", "log.cleaner.min.cleanable.ratio": "0.25", "log.cleanup.policy": "compact,delete"}, calls: 1},
 		{change: map[string]any{"min.insync.replicas": 2}, want: map[string]string{"min.insync.replicas": "2"}, calls: 1},
 		{change: map[string]any{all: nil, one: nil, "log.cleaner.min.cleanable.ratio": nil, "log.cleanup.policy": nil},
-			want: map[string]string{all: "604800000", one: "TLSv1.3", "log.cleaner.min.cleanable.ratio": "0.5", "log.cleanup.policy": "delete"}, calls: 3},
+			want: map[string]string{all: "", one: "TLSv1.3", "log.cleaner.min.cleanable.ratio": "0.5", "log.cleanup.policy": "delete"}, calls: 3},
 		// With eligible leader replicas it cannot be unset, and the brokers have read
 		// it from their files: it is set to Kafka's default.
 		{change: map[string]any{"min.insync.replicas": nil}, want: map[string]string{"min.insync.replicas": "1"}, calls: 1},

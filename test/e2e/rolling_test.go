@@ -20,33 +20,33 @@ import (
 // TestRolling restarts the nodes of a cluster for several reasons, under load.
 func TestRolling(t *testing.T) {
 	c := startCluster(t, clusterOptions{brokers: 3, controllers: 3})
-	c.createTopic("orders", 6, 3)
-
-	c.during("a static option changes", func() { c.staticOption() })
-	c.during("templated volumes change", func() { c.templatedVolumes() })
+	c.scene("a static option changes", underLoad("orders", (*cluster).staticOption))
+	c.scene("templated volumes change", underLoad("invoices", (*cluster).templatedVolumes))
 }
 
-// during runs a step of a test under load, and checks that the load saw nothing
-// of it.
-func (c *cluster) during(what string, step func()) {
-	c.t.Helper()
-	c.t.Log(what)
-	load := c.startLoad("orders")
-	reader, err := traffic.StartReader([]string{bootstrap}, "readers", "orders")
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	defer reader.Stop()
-	poll := c.pollInSync("orders", 2)
-	step()
-	poll()
-	ctx, cancel := context.WithTimeout(c.t.Context(), time.Minute)
-	defer cancel()
-	if err := reader.Await(ctx, load.Traffic); err != nil {
-		c.t.Error(err)
-	}
-	if r := load.stopAndVerify(); r.Refused > 0 {
-		c.t.Errorf("%d records were refused, the last: %v", r.Refused, r.Refusal)
+// underLoad is a scene while records of a new topic are written and read, which
+// sees to it that nobody noticed anything.
+func underLoad(topic string, play func(*cluster)) func(*cluster) {
+	return func(c *cluster) {
+		c.t.Helper()
+		c.createTopic(topic, 6, 3)
+		load := c.startLoad(topic)
+		reader, err := traffic.StartReader([]string{bootstrap}, "readers-of-"+topic, topic)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		defer reader.Stop()
+		poll := c.pollInSync(topic, 2)
+		play(c)
+		poll()
+		ctx, cancel := context.WithTimeout(c.t.Context(), time.Minute)
+		defer cancel()
+		if err := reader.Await(ctx, load.Traffic); err != nil {
+			c.t.Error(err)
+		}
+		if r := load.stopAndVerify(); r.Refused > 0 {
+			c.t.Errorf("%d records were refused, the last: %v", r.Refused, r.Refusal)
+		}
 	}
 }
 
