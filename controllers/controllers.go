@@ -3,6 +3,7 @@ package controllers
 
 import (
 	"fmt"
+	"time"
 
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -18,8 +19,8 @@ import (
 // registrations by the name that --controllers knows.
 var registrations = map[string]func(ctrl.Manager, options.Operator) error{
 	options.ControllerTopic:   addTopic,
-	options.ControllerVolumes: addVolumes,
 	options.ControllerCluster: addCluster,
+	options.ControllerVolumes: addVolumes,
 }
 
 // Add registers the controllers that opts name.
@@ -57,12 +58,27 @@ func addTopic(mgr ctrl.Manager, opts options.Operator) error {
 	}, newAdmin)
 }
 
-func addVolumes(mgr ctrl.Manager, _ options.Operator) error {
-	return volumes.Add(mgr, volumes.Options{})
+// brokerTimeout bounds a call to a broker: a look waits for the slowest of them, and
+// one that hangs should not keep the others waiting for long.
+const brokerTimeout = 10 * time.Second
+
+func addCluster(mgr ctrl.Manager, opts options.Operator) error {
+	measures := sluicemetrics.NewCluster(metrics.Registry)
+	dial := func(e cluster.Endpoints) (cluster.Admin, error) {
+		return kafka.New(kafka.Config{
+			BootstrapServers: e.Brokers, Controllers: e.Controllers, Resolve: e.Resolve,
+			Timeout: brokerTimeout, Observe: measures.AdminObserver(e.Namespace, e.Name),
+		})
+	}
+	return cluster.Add(mgr, cluster.Options{
+		LookInterval:       opts.Clusters.LookInterval,
+		EmptyFor:           opts.Clusters.EmptyFor,
+		EmptyForUncordoned: opts.Clusters.EmptyForUncordoned,
+		Workers:            opts.Clusters.Workers,
+		Metrics:            measures,
+	}, dial)
 }
 
-func addCluster(mgr ctrl.Manager, _ options.Operator) error {
-	return cluster.Add(mgr, cluster.Options{}, func(e cluster.Endpoints) (cluster.Admin, error) {
-		return kafka.New(kafka.Config{BootstrapServers: e.Brokers, Controllers: e.Controllers, Resolve: e.Resolve})
-	})
+func addVolumes(mgr ctrl.Manager, _ options.Operator) error {
+	return volumes.Add(mgr, volumes.Options{})
 }

@@ -104,10 +104,9 @@ func (t *turn) commitNodes(ctx context.Context) error {
 		t.replacePool(changed)
 	}
 	for _, v := range t.plan.departure.Back {
-		if l := t.plan.layout.leaving[v.ID]; l.pool == "" {
-			continue
+		if t.plan.back[v.ID] != "" {
+			t.event(t.kafka, nil, reasonPutBack, "Broker %d is put back: %s", v.ID, v.Reason)
 		}
-		t.event(t.kafka, nil, reasonPutBack, "Broker %d goes on: %s", v.ID, v.Reason)
 	}
 	return nil
 }
@@ -132,7 +131,6 @@ func (t *turn) makeNodes(ctx context.Context) error {
 	for _, m := range t.plan.members {
 		if m.err != nil {
 			t.warn(reasonPodCannotBeMadeText, "node %d: %v", m.ID, m.err)
-			t.unready = append(t.unready, m.Pod)
 		}
 	}
 	indexes := slices.Sorted(maps.Keys(t.objects.nodes))

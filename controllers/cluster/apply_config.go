@@ -21,13 +21,17 @@ func (t *turn) liveConfig() brokerconfig.Live {
 
 // brokerChanges are what brokers' configurations lack, in the order of the members.
 func (t *turn) brokerChanges() []brokerChange {
+	if t.brokers != nil {
+		return t.brokers
+	}
 	live := t.liveConfig()
-	var changes []brokerChange
+	changes := []brokerChange{}
 	for _, m := range t.plan.members {
 		if m.Broker {
 			changes = append(changes, brokerChange{id: m.ID, wanted: t.plan.cordoned[m.ID], BrokerChange: brokerconfig.DiffBroker(m.file, live)})
 		}
 	}
+	t.brokers = changes
 	return changes
 }
 
@@ -56,7 +60,7 @@ func (t *turn) cordon(ctx context.Context) error {
 		t.warn(reasonCordonWaits, "brokers %s are to take no new replicas, and can be kept from that from metadata version 4.3-IV0 on only: "+
 			"until the version rises new topics may be placed on them, and they are drained all the same", strings.Join(waiting, ", "))
 	}
-	changes = slices.DeleteFunc(changes, func(c brokerChange) bool { return len(c.Cordon) == 0 })
+	changes = slices.DeleteFunc(slices.Clone(changes), func(c brokerChange) bool { return len(c.Cordon) == 0 })
 	if len(changes) == 0 || t.admin == nil {
 		t.tell(reasonCordonRefused, "", "")
 		return nil

@@ -148,7 +148,7 @@ func (t *turn) unregister(ctx context.Context, id int32) error {
 	options := brokerconfig.Leftovers(t.kafka, t.plan.versions.running, id, t.liveConfig())
 	ctrl.LoggerFrom(ctx).Info("Unregistering a broker", "broker", id, "clearing", len(options))
 	err := t.admin.ClearBrokerConfig(ctx, id, options)
-	_, refused := errors.AsType[*kafka.RefusedOptions](err)
+	_, refused := errors.AsType[*kafka.RefusedOptionsError](err)
 	switch {
 	case err == nil, errors.Is(err, kafka.ErrBrokerNotRegistered):
 	case refused:
@@ -197,7 +197,7 @@ func (t *turn) deleteTraces(ctx context.Context, l leaver) error {
 // warnOfStrays names brokers that hold replicas and that no pool has.
 func (t *turn) warnOfStrays() {
 	for _, v := range t.plan.departure.Back {
-		if t.plan.layout.leaving[v.ID].pool != "" {
+		if t.plan.back[v.ID] != "" {
 			continue
 		}
 		t.warn(reasonStrayBroker, "broker %d is stopped, belongs to no node pool and is not unregistered: %s; move its replicas away, "+

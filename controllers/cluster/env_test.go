@@ -6,13 +6,17 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -41,27 +45,45 @@ type env struct {
 	store   client.WithWatch
 	kafka   *fake.Kafka
 	clock   *clocktesting.FakeClock
+	mu      sync.Mutex // the reconciler writes side by side
 	writes  []string
 	events  []string
 	nextUID int
 	// beforeWrite, if set, is asked before each write; its error fails it.
 	beforeWrite func(write string) error
-	// stuck pods do not become ready.
-	stuck map[string]bool
-	last  ctrl.Result
+	// served kinds, as the reconciler sees them; those of the store if nil.
+	served meta.RESTMapper
+	last   ctrl.Result
 }
 
-func newEnv(t *testing.T, objects ...client.Object) *env {
-	t.Helper()
+// podSetKind is Strimzi's, whose API server serves it.
+var podSetKind = schema.GroupVersionKind{Group: kafkav1.GroupStrimziPodSet, Version: "v1", Kind: kafkav1.KindStrimziPodSet}
+
+// kinds makes the scheme, and a mapper that knows all of it but pod sets.
+var kinds = sync.OnceValues(func() (*runtime.Scheme, *meta.DefaultRESTMapper) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, kafkav1.AddToScheme} {
 		if err := add(scheme); err != nil {
-			t.Fatal(err)
+			panic(err) // two types under one name
 		}
 	}
-	e := &env{t: t, kafka: fake.New(), clock: clocktesting.NewFakeClock(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)), stuck: map[string]bool{}}
+	mapper := meta.NewDefaultRESTMapper(nil)
+	for kind := range scheme.AllKnownTypes() {
+		if kind.Version == "v1" {
+			mapper.Add(kind, meta.RESTScopeNamespace)
+		}
+	}
+	scheme.AddKnownTypeWithName(podSetKind, &unstructured.Unstructured{})
+	scheme.AddKnownTypeWithName(podSetKind.GroupVersion().WithKind(podSetKind.Kind+"List"), &unstructured.UnstructuredList{})
+	return scheme, mapper
+})
+
+func newEnv(t *testing.T, objects ...client.Object) *env {
+	t.Helper()
+	e := &env{t: t, kafka: fake.New(), clock: clocktesting.NewFakeClock(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))}
 	e.kafka.Now = e.clock.Now
-	e.store = ctrlfake.NewClientBuilder().WithScheme(scheme).
+	scheme, mapper := kinds()
+	e.store = ctrlfake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(mapper).
 		WithObjects(objects...).
 		WithStatusSubresource(&kafkav1.Kafka{}, &kafkav1.KafkaNodePool{}, &kafkav1.KafkaRebalance{}).
 		WithInterceptorFuncs(e.interceptor()).Build()
@@ -72,6 +94,9 @@ func newEnv(t *testing.T, objects ...client.Object) *env {
 // restartOperator replaces the reconciler by one that remembers nothing.
 func (e *env) restartOperator() {
 	from := gatherer{resources: e.store, objects: e.store, live: e.store, mapper: e.store.RESTMapper()}
+	if e.served != nil {
+		from.mapper = e.served
+	}
 	e.reconciler = &reconciler{
 		opts: Options{Clock: e.clock}.complete(), cached: from, live: from, writer: e.store, recorder: e,
 		admins: newAdmins(func(Endpoints) (Admin, error) { return e.kafka, nil }), memories: newMemories(),
@@ -86,6 +111,8 @@ func (e *env) interceptor() interceptor.Funcs {
 		if ctx.Value(byKubelet{}) != nil {
 			return nil
 		}
+		e.mu.Lock()
+		defer e.mu.Unlock()
 		write := fmt.Sprintf(format, args...)
 		if e.beforeWrite != nil {
 			if err := e.beforeWrite(write); err != nil {
@@ -104,9 +131,7 @@ func (e *env) interceptor() interceptor.Funcs {
 			if err := record(ctx, "create %s %s", kind(o), o.GetName()); err != nil {
 				return err
 			}
-			o = o.DeepCopyObject().(client.Object)
-			e.nextUID++
-			o.SetUID(types.UID(fmt.Sprintf("uid-%d", e.nextUID)))
+			o.SetUID(e.newUID())
 			return c.Create(ctx, o, opts...)
 		},
 		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
@@ -140,8 +165,17 @@ func (e *env) interceptor() interceptor.Funcs {
 	}
 }
 
+func (e *env) newUID() types.UID {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.nextUID++
+	return types.UID(fmt.Sprintf("uid-%d", e.nextUID))
+}
+
 // Eventf implements recorder.
 func (e *env) Eventf(_, _ runtime.Object, _, reason, _, note string, args ...any) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	e.events = append(e.events, reason+": "+fmt.Sprintf(note, args...))
 }
 
@@ -209,54 +243,48 @@ func (e *env) describe() string {
 	return b.String()
 }
 
-// kubelet starts the processes of new pods, and ends those of deleted ones.
+// kubelet starts the processes of new pods, and ends those of deleted ones. The
+// controllers that run vote.
 func (e *env) kubelet() {
 	e.t.Helper()
-	ctx := context.WithValue(e.t.Context(), byKubelet{}, true)
-	for _, name := range e.podNames() {
-		pod := get[corev1.Pod](e, name)
+	var pods corev1.PodList
+	e.must(e.store.List(e.t.Context(), &pods, client.InNamespace(theKey.Namespace)))
+	var voters []int32
+	for i := range pods.Items {
+		pod := &pods.Items[i]
 		id, ok := nodeIDOf(pod, theKey.Name, pod.Labels[kafkav1.LabelPoolName])
 		if !ok {
-			e.t.Fatalf("pod %s is no node's", name)
+			e.t.Fatalf("pod %s is no node's", pod.Name)
 		}
-		broker := pod.Labels[kafkav1.LabelBrokerRole] == "true"
-		if pod.DeletionTimestamp != nil {
+		switch {
+		case pod.DeletionTimestamp != nil:
 			e.kafka.Stop(id)
 			controllerutil.RemoveFinalizer(pod, grace)
-			e.must(e.store.Update(ctx, pod))
+			e.must(e.store.Update(e.byKubelet(), pod))
 			continue
+		case !controllerutil.ContainsFinalizer(pod, grace):
+			e.start(pod, id)
 		}
-		if controllerutil.ContainsFinalizer(pod, grace) || e.stuck[name] {
-			continue
-		}
-		cm := get[corev1.ConfigMap](e, name)
-		if cm == nil {
-			e.t.Fatalf("pod %s was made before its ConfigMap", name)
-		}
-		e.kafka.Format(e.kafkaResource().Status.ClusterID, strings.TrimSpace(cm.Data[brokerpod.KeyMetadataVersion]))
-		if broker {
-			e.kafka.Start(id, pod.Annotations[kafkav1.AnnotationKafkaVersion], cm.Data[brokerpod.KeyServerConfig])
-		}
-		controllerutil.AddFinalizer(pod, grace)
-		pod.Spec.NodeName = "node-1"
-		e.must(e.store.Update(ctx, pod))
-		e.ready(ctx, pod, true)
-	}
-	e.quorum()
-}
-
-// quorum has those controllers vote whose pods run.
-func (e *env) quorum() {
-	var voters []int32
-	for _, name := range e.podNames() {
-		pod := get[corev1.Pod](e, name)
-		if id, ok := nodeIDOf(pod, theKey.Name, pod.Labels[kafkav1.LabelPoolName]); ok && pod.Labels[kafkav1.LabelControllerRole] == "true" {
+		if pod.Labels[kafkav1.LabelControllerRole] == "true" {
 			voters = append(voters, id)
 		}
 	}
 	if len(voters) > 0 {
 		e.kafka.SetQuorum(voters...)
 	}
+}
+
+func (e *env) start(pod *corev1.Pod, id int32) {
+	e.t.Helper()
+	cm := e.mustConfigMap(pod.Name)
+	e.kafka.Format(e.kafkaResource().Status.ClusterID, strings.TrimSpace(cm[brokerpod.KeyMetadataVersion]))
+	if pod.Labels[kafkav1.LabelBrokerRole] == "true" {
+		e.kafka.Start(id, pod.Annotations[kafkav1.AnnotationKafkaVersion], cm[brokerpod.KeyServerConfig])
+	}
+	controllerutil.AddFinalizer(pod, grace)
+	pod.Spec.NodeName = "node-1"
+	e.must(e.store.Update(e.byKubelet(), pod))
+	e.ready(e.byKubelet(), pod, true)
 }
 
 func (e *env) ready(ctx context.Context, pod *corev1.Pod, yes bool) {
@@ -276,7 +304,7 @@ func (e *env) ready(ctx context.Context, pod *corev1.Pod, yes bool) {
 func (e *env) kill(id int32, pod string) {
 	e.t.Helper()
 	e.kafka.Stop(id)
-	e.ready(context.WithValue(e.t.Context(), byKubelet{}, true), get[corev1.Pod](e, pod), false)
+	e.ready(e.byKubelet(), get[corev1.Pod](e, pod), false)
 }
 
 func (e *env) must(err error) {
@@ -357,7 +385,7 @@ func edit[T any, P interface {
 	o := get[T, P](e, name)
 	change(o)
 	o.SetGeneration(o.GetGeneration() + 1)
-	e.must(e.store.Update(context.WithValue(e.t.Context(), byKubelet{}, true), o))
+	e.must(e.store.Update(e.byKubelet(), o))
 }
 
 func (e *env) scale(pool string, replicas int64) {
@@ -422,9 +450,23 @@ func newPool(name string, replicas int64, roles ...string) *kafkav1.KafkaNodePoo
 // 0 on, in which nothing is to be done.
 func running(t *testing.T, brokers int64) *env {
 	t.Helper()
-	controllers := newPool("controllers", 3, kafkav1.RoleController)
+	return runningAt(t, brokers, "4.3.1", "")
+}
+
+// runningAt is one of a version, formatted at a metadata version.
+func runningAt(t *testing.T, brokers int64, version, metadataVersion string) *env {
+	t.Helper()
+	kafka := newKafka()
+	kafka.Spec.Kafka.Version, kafka.Spec.Kafka.MetadataVersion = version, metadataVersion
+	return brought(t, kafka, 3, brokers)
+}
+
+// brought is a cluster that has come up, of so many controllers and brokers.
+func brought(t *testing.T, kafka *kafkav1.Kafka, voters, brokers int64) *env {
+	t.Helper()
+	controllers := newPool("controllers", voters, kafkav1.RoleController)
 	controllers.Annotations = map[string]string{kafkav1.AnnotationNextNodeIDs: "[100-199]"}
-	e := newEnv(t, newKafka(), controllers, newPool("brokers", brokers, kafkav1.RoleBroker))
+	e := newEnv(t, kafka, controllers, newPool("brokers", brokers, kafkav1.RoleBroker))
 	e.turns(4)
 	if !e.isReady() {
 		t.Fatalf("the cluster did not come up:\n%s", e.describe())
@@ -433,4 +475,25 @@ func running(t *testing.T, brokers int64) *env {
 	e.eventReasons()
 	e.kafka.TakeCalls()
 	return e
+}
+
+// byKubelet is a context for what is none of the operator's writes.
+func (e *env) byKubelet() context.Context { return context.WithValue(e.t.Context(), byKubelet{}, true) }
+
+func (e *env) podOf(name string) *corev1.Pod {
+	e.t.Helper()
+	pod := get[corev1.Pod](e, name)
+	if pod == nil {
+		e.t.Fatalf("there is no pod %s", name)
+	}
+	return pod
+}
+
+func (e *env) mustConfigMap(name string) map[string]string {
+	e.t.Helper()
+	cm := get[corev1.ConfigMap](e, name)
+	if cm == nil {
+		e.t.Fatalf("there is no ConfigMap %s", name)
+	}
+	return cm.Data
 }

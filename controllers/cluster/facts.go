@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
 	"github.com/sluice-kafka/sluice/internal/brokerconfig"
@@ -30,7 +31,11 @@ func (t *turn) publishFacts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	wanted.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(t.kafka, kafkav1.GroupVersion.WithKind(kafkav1.KindKafka))}
+	// Without blockOwnerDeletion, which would take the right to change the
+	// finalizers of Kafkas where OwnerReferencesPermissionEnforcement is on.
+	wanted.OwnerReferences = []metav1.OwnerReference{{
+		APIVersion: kafkav1.GroupVersion.String(), Kind: kafkav1.KindKafka, Name: t.kafka.Name, UID: t.kafka.UID, Controller: ptr.To(true),
+	}}
 	if t.state.facts != nil && !t.newFacts(wanted) {
 		return nil
 	}

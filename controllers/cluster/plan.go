@@ -25,6 +25,8 @@ type plan struct {
 	guard scaledown.Decision
 	// departure is what becomes of those whose removal is committed.
 	departure scaledown.Departure
+	// back are the pools of those of them that are put back, by ID.
+	back map[int32]string
 	// faults are why nothing may be touched but for guarding and cordoning.
 	faults []string
 	// waits is why a removal that the guard lets go waits all the same.
@@ -73,8 +75,8 @@ func decide(s *state, seen observed.Cluster, memory scaledown.Memory, opts Optio
 	p.layout = layOut(s, seen.Registration, nil)
 	in.Leaving = p.layout.leavingBrokers()
 	p.departure = scaledown.Slipped(in)
-	if back := p.layout.backTo(p.departure); len(back) > 0 {
-		p.layout = layOut(s, seen.Registration, back)
+	if p.back = p.layout.backTo(p.departure); len(p.back) > 0 {
+		p.layout = layOut(s, seen.Registration, p.back)
 		in.Leaving = p.layout.leavingBrokers()
 	}
 	in.Removing, in.LosingRole = p.layout.goingBrokers(s)

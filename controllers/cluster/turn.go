@@ -23,10 +23,10 @@ type turn struct {
 	plan   *plan
 	// objects are what Kubernetes lacks, as the plan has it.
 	objects objects
+	// brokers are what the configurations of brokers lack; nil until it is asked.
+	brokers []brokerChange
 	// warnings are what is told in conditions, besides what the plan says itself.
 	warnings []warning
-	// unready is why the cluster is not ready; empty where it is.
-	unready []string
 	// stopped tells that pods were deleted in this turn.
 	stopped bool
 	// soon tells that Kafka is waited for, which sends no events.

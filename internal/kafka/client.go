@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -48,6 +49,8 @@ type Client struct {
 	// options are those of kgo, without the brokers to begin at.
 	options []kgo.Opt
 	servers atomic.Pointer[servers]
+	// setting is held while the servers are replaced.
+	setting sync.Mutex
 	timeout time.Duration
 	observe func(api string, d time.Duration, err error)
 	turn    atomic.Uint64
@@ -125,13 +128,15 @@ func (c *Client) SetServers(brokers, controllers []string) error {
 	if err := at.check(); err != nil {
 		return fmt.Errorf("changing the servers of a kafka client: %w", err)
 	}
-	before := c.servers.Swap(at)
-	if slices.Equal(before.brokers, at.brokers) {
-		return nil
+	c.setting.Lock()
+	defer c.setting.Unlock()
+	// The same seeds again would cost their connections.
+	if !slices.Equal(c.servers.Load().brokers, at.brokers) {
+		if err := c.kgo.UpdateSeedBrokers(at.brokers...); err != nil {
+			return fmt.Errorf("changing the servers of a kafka client: %w", err)
+		}
 	}
-	if err := c.kgo.UpdateSeedBrokers(at.brokers...); err != nil {
-		return fmt.Errorf("changing the servers of a kafka client: %w", err)
-	}
+	c.servers.Store(at)
 	return nil
 }
 

@@ -3,6 +3,7 @@ package kafka
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -147,11 +148,11 @@ func (c *Client) UnregisterBroker(ctx context.Context, broker int32) error {
 	if err != nil {
 		return fmt.Errorf("unregister broker %d: %w", broker, err)
 	}
-	a := answer{code: resp.ErrorCode, message: resp.ErrorMessage, throttleMillis: resp.ThrottleMillis}
-	if classes[a.code].is == ErrBrokerNotRegistered {
+	err = op.errorOf(fmt.Sprintf("broker %d", broker), answer{code: resp.ErrorCode, message: resp.ErrorMessage, throttleMillis: resp.ThrottleMillis})
+	if errors.Is(err, ErrBrokerNotRegistered) {
 		return nil
 	}
-	return op.errorOf(fmt.Sprintf("broker %d", broker), a)
+	return err
 }
 
 // Quorum reads what the active controller says of the metadata quorum, with one

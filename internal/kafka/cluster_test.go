@@ -74,7 +74,7 @@ func TestDescribeClusterShowsFencedBrokers(t *testing.T) {
 func TestABrokerThatCannotShowFencedOnesIsAnError(t *testing.T) {
 	embedded := kafkatest.StartEmbedded(t, 1)
 	c, _ := newClient(t, 10*time.Second, embedded.Bootstrap()...)
-	answered(embedded, func(q *kmsg.ApiVersionsRequest, a *kmsg.ApiVersionsResponse) {
+	answered(embedded, func(_ *kmsg.ApiVersionsRequest, a *kmsg.ApiVersionsResponse) {
 		for _, api := range []struct{ key, newest int16 }{{kmsg.ApiVersions.Int16(), 4}, {kmsg.Metadata.Int16(), 12}, {kmsg.DescribeCluster.Int16(), 1}} {
 			key := kmsg.NewApiVersionsResponseApiKey()
 			key.ApiKey, key.MaxVersion = api.key, api.newest
@@ -308,6 +308,7 @@ func hostPort(t *testing.T, address string) (string, int32) {
 }
 
 func TestOneLivingBrokerAmongManyDeadIsFound(t *testing.T) {
+	t.Parallel()
 	embedded := kafkatest.StartEmbedded(t, 1)
 	var servers []string
 	for range 6 {
@@ -325,6 +326,7 @@ func TestOneLivingBrokerAmongManyDeadIsFound(t *testing.T) {
 }
 
 func TestAHostIsResolvedByWhoKnowsIt(t *testing.T) {
+	t.Parallel()
 	embedded := kafkatest.StartEmbedded(t, 1)
 	_, port, _ := net.SplitHostPort(embedded.Bootstrap()[0])
 	var asked atomic.Value
@@ -353,6 +355,7 @@ func TestAHostIsResolvedByWhoKnowsIt(t *testing.T) {
 }
 
 func TestServersCanBeReplaced(t *testing.T) {
+	t.Parallel()
 	embedded := kafkatest.StartEmbedded(t, 1)
 	old := nobody(t)
 	c, _ := newClient(t, 10*time.Second, old)

@@ -14,16 +14,16 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// RefusedOptions is the error of a call that Kafka refused for some of a broker's
+// RefusedOptionsError is the error of a call that Kafka refused for some of a broker's
 // options while the rest of them went through.
-type RefusedOptions struct {
+type RefusedOptionsError struct {
 	Broker int32
 	// Options that Kafka refused, by name, with its reason.
 	Options map[string]error
 }
 
 // Error names the options and Kafka's reasons.
-func (e *RefusedOptions) Error() string {
+func (e *RefusedOptionsError) Error() string {
 	var reasons []string
 	for _, name := range slices.Sorted(maps.Keys(e.Options)) {
 		reasons = append(reasons, name+": "+e.Options[name].Error())
@@ -32,7 +32,7 @@ func (e *RefusedOptions) Error() string {
 }
 
 // Unwrap gives Kafka's reasons.
-func (e *RefusedOptions) Unwrap() []error { return slices.Collect(maps.Values(e.Options)) }
+func (e *RefusedOptionsError) Unwrap() []error { return slices.Collect(maps.Values(e.Options)) }
 
 // ClearBrokerConfig deletes dynamic options of a broker that is stopped and still
 // registered, with one IncrementalAlterConfigs request to the active controller's
@@ -40,7 +40,7 @@ func (e *RefusedOptions) Unwrap() []error { return slices.Collect(maps.Values(e.
 // no harm.
 //
 // One option that Kafka refuses fails the whole request; then they are deleted one
-// by one, and the error is a *RefusedOptions. Not among these are the two that
+// by one, and the error is a *RefusedOptionsError. Not among these are the two that
 // Kafka refuses where they cannot be set in the first place: min.insync.replicas
 // with eligible leader replicas on (KIP-966; turning them on removes it from the
 // brokers), and cordoned.log.dirs below metadata version 4.3-IV0 (KIP-1066).
@@ -67,7 +67,7 @@ func (c *Client) ClearBrokerConfig(ctx context.Context, broker int32, options []
 		return (name == minInSync || name == "cordoned.log.dirs") && errors.Is(err, ErrInvalidConfig)
 	})
 	if len(refused) > 0 {
-		return &RefusedOptions{Broker: broker, Options: refused}
+		return &RefusedOptionsError{Broker: broker, Options: refused}
 	}
 	return nil
 }

@@ -130,7 +130,7 @@ func TestClearBrokerConfig(t *testing.T) {
 				t.Errorf("got %v, want %v", err, test.wantErr)
 			}
 			var refused []string
-			if e, ok := errors.AsType[*kafka.RefusedOptions](err); ok {
+			if e, ok := errors.AsType[*kafka.RefusedOptionsError](err); ok {
 				for option := range e.Options {
 					refused = append(refused, option)
 				}
@@ -152,6 +152,7 @@ func TestClearBrokerConfig(t *testing.T) {
 }
 
 func TestTheActiveControllerIsFound(t *testing.T) {
+	t.Parallel()
 	passive := startController(t, func([]string) int16 { return kerr.NotController.Code })
 	active := startController(t, func([]string) int16 { return 0 })
 	for name, first := range map[string]string{"behind one that is passive": passive.address, "behind one that is dead": nobody(t), "behind one that hangs": hang(t)} {
@@ -178,6 +179,7 @@ func TestTheActiveControllerIsFound(t *testing.T) {
 }
 
 func TestNoActiveController(t *testing.T) {
+	t.Parallel()
 	passive := startController(t, func([]string) int16 { return kerr.NotController.Code })
 	for name, test := range map[string]struct {
 		controllers []string
@@ -190,6 +192,7 @@ func TestNoActiveController(t *testing.T) {
 		"none is known":   {text: "host:port"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			c, _ := clearing(t, test.controllers...)
 			err := c.ClearBrokerConfig(t.Context(), 5, []string{"a"})
 			if test.want != nil && (!errors.Is(err, test.want) || !kafka.Passing(err)) || err == nil || !strings.Contains(err.Error(), test.text) {

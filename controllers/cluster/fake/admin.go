@@ -63,10 +63,14 @@ func (k *Kafka) begin(ctx context.Context, c Call) error {
 	if c.Requests == 0 {
 		c.Requests = 1
 	}
-	if k.BeforeCall != nil {
-		k.BeforeCall(c)
+	var stopped error
+	if k.BeforeWrite != nil && c.Detail != "" {
+		stopped = k.BeforeWrite(c)
 	}
 	k.mu.Lock()
+	if stopped != nil {
+		return stopped
+	}
 	k.calls = append(k.calls, c)
 	switch {
 	case ctx.Err() != nil:

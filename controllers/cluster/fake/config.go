@@ -198,7 +198,7 @@ func (k *Kafka) ClearBrokerConfig(ctx context.Context, id int32, names []string)
 	if b := k.brokers[id]; b == nil || !b.registered {
 		return notRegistered(id)
 	}
-	refused := &kafka.RefusedOptions{Broker: id, Options: map[string]error{}}
+	refused := &kafka.RefusedOptionsError{Broker: id, Options: map[string]error{}}
 	for _, n := range names {
 		if k.Refused[n] || n == minISR && k.elr {
 			refused.Options[n] = invalidConfig("refused: " + n)

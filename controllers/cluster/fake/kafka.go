@@ -47,8 +47,9 @@ type Kafka struct {
 	Refused map[string]bool
 	// MinISR of topics; 1 where absent.
 	MinISR map[string]int
-	// BeforeCall, if set, is told of each call before it is answered.
-	BeforeCall func(Call)
+	// BeforeWrite, if set, is asked before each call that changes something: its
+	// error fails the call.
+	BeforeWrite func(Call) error
 	// ApplyLate keeps dynamic options from taking effect until ApplyNow: an answer
 	// says that the controller wrote a change, not that the broker has heard of it.
 	ApplyLate bool

@@ -116,3 +116,14 @@ func (k *Kafka) replicasOn(id int32) int {
 	}
 	return n
 }
+
+// SetInSync says which replicas of a partition are in sync.
+func (k *Kafka) SetInSync(topic string, partition int32, ids ...int32) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for i := range k.partitions {
+		if p := &k.partitions[i]; p.Topic == topic && p.ID == partition {
+			p.InSync, p.Leader = slices.Clone(ids), ids[0]
+		}
+	}
+}
