@@ -39,6 +39,8 @@ type cluster struct {
 	client   client.Client
 	admin    *internalkafka.Client
 	kadm     *kadm.Client
+	// args are added to the operator's.
+	args []string
 }
 
 // clusterOptions say what to start.
@@ -49,6 +51,8 @@ type clusterOptions struct {
 	brokers int
 	// kafka, if set, changes the Kafka before it is created.
 	kafka func(*apiv1.Kafka)
+	// installed, if set, is called before the operator is started.
+	installed func(*cluster)
 }
 
 // startCluster returns when the cluster says that it is ready.
@@ -67,6 +71,9 @@ func startCluster(t *testing.T, opts clusterOptions) *cluster {
 	if c.chart, err = plane.InstallChart(t.Context(), os.Stderr, nil); err != nil {
 		t.Fatal(err)
 	}
+	if opts.installed != nil {
+		opts.installed(c)
+	}
 	c.startOperator()
 	t.Cleanup(func() {
 		if c.operator != nil {
@@ -80,7 +87,7 @@ func startCluster(t *testing.T, opts clusterOptions) *cluster {
 		opts.kafka(k)
 	}
 	create(t, c.client, k, newPool("controllers", 1, apiv1.RoleController), newPool("brokers", opts.brokers, apiv1.RoleBroker))
-	c.await(2*time.Minute, c.isReady)
+	c.await(5*time.Minute, c.isReady)
 	c.connect()
 	return c
 }
@@ -88,7 +95,7 @@ func startCluster(t *testing.T, opts clusterOptions) *cluster {
 func (c *cluster) startOperator() {
 	c.t.Helper()
 	var err error
-	if c.operator, err = c.chart.StartOperator(c.t.Context()); err != nil {
+	if c.operator, err = c.chart.StartOperator(c.t.Context(), c.args...); err != nil {
 		c.t.Fatal(err)
 	}
 }

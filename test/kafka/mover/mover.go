@@ -20,6 +20,8 @@ const pollInterval = 200 * time.Millisecond
 type Mover struct {
 	// Client to the cluster.
 	Client *kadm.Client
+	// Topics whose replicas it moves; those of all if empty.
+	Topics []string
 }
 
 // Submit asks Kafka to move every replica on the brokers from to those of to, and
@@ -33,6 +35,9 @@ func (m Mover) Submit(ctx context.Context, from, to []int32) (int, error) {
 	var req kadm.AlterPartitionAssignmentsReq
 	moved := 0
 	for _, t := range topics.Sorted() {
+		if len(m.Topics) > 0 && !slices.Contains(m.Topics, t.Topic) {
+			continue
+		}
 		for _, p := range t.Partitions.Sorted() {
 			if replicas, changed := replace(p.Replicas, from, to, moved); changed {
 				req.Assign(t.Topic, p.Partition, replicas)
