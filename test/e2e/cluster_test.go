@@ -39,6 +39,7 @@ type cluster struct {
 	client   client.Client
 	admin    *internalkafka.Client
 	kadm     *kadm.Client
+	raw      *kgo.Client
 	// args are added to the operator's.
 	args []string
 }
@@ -206,5 +207,5 @@ func (c *cluster) connect() {
 		c.t.Fatal(err)
 	}
 	c.t.Cleanup(raw.Close)
-	c.kadm = kadm.NewClient(raw)
+	c.raw, c.kadm = raw, kadm.NewClient(raw)
 }

@@ -62,6 +62,10 @@ func (k *keeper) keep(ctx context.Context) {
 				break
 			}
 			k.c.t.Logf("the operator did not start, and is started again: %v", err)
+			select {
+			case <-time.After(time.Second):
+			case <-ctx.Done():
+			}
 		}
 		k.mu.Lock()
 		k.running = op

@@ -29,7 +29,12 @@ import (
 // no record is lost.
 func TestKilledAtEveryWrite(t *testing.T) {
 	g := &gate.Gate{}
-	c := startCluster(t, clusterOptions{brokers: 4, installed: func(c *cluster) { c.through(g) }})
+	c := startCluster(t, clusterOptions{brokers: 4, installed: func(c *cluster) {
+		c.through(g)
+		// What is killed does not give its lease back, and each start would wait for
+		// that to run out.
+		c.args = append(c.args, "--leader-elect=false")
+	}})
 	keeper := c.keepOperator()
 	var reference map[string]string
 	for n := 0; ; n++ {
@@ -54,9 +59,7 @@ func TestKilledAtEveryWrite(t *testing.T) {
 	}
 }
 
-// through has the operator go through a gate to all that it writes to. Without
-// leader election: what was killed does not give its lease back, and each start
-// would wait for that to run out.
+// through has the operator go through a gate to all that it writes to.
 func (c *cluster) through(g *gate.Gate) {
 	c.t.Helper()
 	server, err := gate.NewAPIServer(g, c.plane.Config, namespace)
@@ -70,7 +73,6 @@ func (c *cluster) through(g *gate.Gate) {
 	}
 	c.t.Cleanup(brokers.Close)
 	c.chart.APIServer = server.Config
-	c.args = append(c.args, "--leader-elect=false")
 }
 
 // scaledDownWith takes the last of four brokers away, and gives it back after the
