@@ -151,15 +151,21 @@ func (c *cluster) await(bound time.Duration, try func(context.Context) error) {
 	defer cancel()
 	ticker := time.NewTicker(200 * time.Millisecond)
 	defer ticker.Stop()
+	var last error
 	for {
+		start := time.Now()
 		err := try(ctx)
 		if err == nil {
 			return
 		}
+		// What the bound cut short tells nothing.
+		if ctx.Err() == nil || last == nil {
+			last = fmt.Errorf("%w (the last try took %s)", err, time.Since(start).Round(time.Millisecond))
+		}
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
-			c.t.Fatalf("still after %s: %v", bound, err)
+			c.t.Fatalf("still after %s: %v", bound, last)
 		}
 	}
 }
