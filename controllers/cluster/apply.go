@@ -130,7 +130,7 @@ func (t *turn) makeBudget(ctx context.Context) error { return t.changeAll(ctx, t
 func (t *turn) makeNodes(ctx context.Context) error {
 	for _, m := range t.plan.members {
 		if m.err != nil {
-			t.warn(reasonPodCannotBeMadeText, "node %d: %v", m.ID, m.err)
+			t.warn(reasonPodInvalid, "node %d: %v", m.ID, m.err)
 		}
 	}
 	indexes := slices.Sorted(maps.Keys(t.objects.nodes))

@@ -45,22 +45,8 @@ type brokerChange struct {
 // cordon keeps new replicas off brokers, or lets them on again. A refusal fails
 // nothing: the drain goes on, and the condition says what it is worth.
 func (t *turn) cordon(ctx context.Context) error {
-	changes := t.brokerChanges()
-	var waiting []string
-	for _, c := range changes {
-		switch {
-		case c.CordonState == brokerconfig.CordonAwaitsMetadataVersion && c.wanted:
-			waiting = append(waiting, fmt.Sprint(c.id))
-			t.soon = true
-		case c.CordonState == brokerconfig.CordonUnobserved && c.wanted && t.admin != nil:
-			t.soon = true
-		}
-	}
-	if len(waiting) > 0 {
-		t.warn(reasonCordonWaits, "brokers %s are to take no new replicas, and can be kept from that from metadata version 4.3-IV0 on only: "+
-			"until the version rises new topics may be placed on them, and they are drained all the same", strings.Join(waiting, ", "))
-	}
-	changes = slices.DeleteFunc(slices.Clone(changes), func(c brokerChange) bool { return len(c.Cordon) == 0 })
+	t.warnOfUncordoned()
+	changes := slices.DeleteFunc(slices.Clone(t.brokerChanges()), func(c brokerChange) bool { return len(c.Cordon) == 0 })
 	if len(changes) == 0 || t.admin == nil {
 		t.tell(reasonCordonRefused, "", "")
 		return nil
@@ -77,6 +63,28 @@ func (t *turn) cordon(ctx context.Context) error {
 	}
 	t.tell(reasonCordonRefused, strings.Join(refusals, "; "), "%s", strings.Join(refusals, "; "))
 	return err
+}
+
+// warnOfUncordoned names the brokers that cannot be kept from taking new replicas.
+func (t *turn) warnOfUncordoned() {
+	in := map[brokerconfig.CordonState][]string{}
+	for _, c := range t.brokerChanges() {
+		if c.wanted {
+			in[c.CordonState] = append(in[c.CordonState], fmt.Sprint(c.id))
+		}
+	}
+	if ids := in[brokerconfig.CordonAwaitsMetadataVersion]; len(ids) > 0 {
+		t.soon = true
+		t.warn(reasonCordonWaits, "brokers %s are to take no new replicas, and can be kept from that from metadata version 4.3-IV0 on only: "+
+			"until the version rises new topics may be placed on them, and they are drained all the same", strings.Join(ids, ", "))
+	}
+	if ids := in[brokerconfig.CordonUnsupported]; len(ids) > 0 {
+		t.warn(reasonCordonUnsupported, "brokers %s are to take no new replicas, and Kafka can keep them from that from version 4.3 on only: "+
+			"new topics may be placed on them, and they are drained all the same", strings.Join(ids, ", "))
+	}
+	if len(in[brokerconfig.CordonUnobserved]) > 0 && t.admin != nil {
+		t.soon = true
+	}
 }
 
 // cordonBroker makes the call for one broker, and returns why it failed.

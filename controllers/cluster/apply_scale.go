@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -183,8 +184,7 @@ func (t *turn) deleteTraces(ctx context.Context, l leaver) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.claims)) {
 		claim := t.claims[name]
-		id, ok := nodeIDOf(claim, t.key.Name, l.pool)
-		if !ok || id != l.id || claim.Labels[kafkav1.LabelPoolName] != l.pool || !t.goesWithNode(claim) || claim.DeletionTimestamp != nil {
+		if !t.goesWith(claim, l) || claim.DeletionTimestamp != nil {
 			continue
 		}
 		if err := t.change(ctx, change{verb: remove, object: claim, why: "its node is gone"}); err != nil {
@@ -192,6 +192,12 @@ func (t *turn) deleteTraces(ctx context.Context, l leaver) error {
 		}
 	}
 	return nil
+}
+
+// goesWith tells whether a claim is of this node and is deleted with it.
+func (t *turn) goesWith(claim *corev1.PersistentVolumeClaim, l leaver) bool {
+	id, ok := nodeIDOf(claim, t.key.Name, l.pool)
+	return ok && id == l.id && claim.Labels[kafkav1.LabelPoolName] == l.pool && t.goesWithNode(claim)
 }
 
 // warnOfStrays names brokers that hold replicas and that no pool has.

@@ -25,7 +25,7 @@ const (
 	turnLimit = 5 * time.Minute
 	// firstRetry and lastRetry frame the pauses after failures.
 	firstRetry = time.Second
-	lastRetry  = 30 * time.Second
+	lastRetry  = 10 * time.Second
 	// servedInterval is how often to look for kinds that are not served.
 	servedInterval = 30 * time.Second
 )

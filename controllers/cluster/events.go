@@ -9,25 +9,22 @@ import (
 type reason string
 
 const (
-	reasonCreated           reason = "ClusterCreated"
-	reasonStandingBack      reason = "StandingBack"
-	reasonInvalid           reason = "InvalidResource"
-	reasonCordoned          reason = "Cordoned"
-	reasonUncordoned        reason = "Uncordoned"
-	reasonCordonRefused     reason = "CordonRefused"
-	reasonOptionsChanged    reason = "OptionsChanged"
-	reasonOptionRefused     reason = "OptionRefused"
-	reasonHeld              reason = "ScaleDownHeld"
-	reasonDrained           reason = "Drained"
-	reasonPutBack           reason = "PutBack"
-	reasonRemoved           reason = "BrokerRemoved"
-	reasonUnregistered      reason = "BrokerUnregistered"
-	reasonRestarting        reason = "Restarting"
-	reasonMetadataVersion   reason = "MetadataVersionRaised"
-	reasonVersionRefused    reason = "VersionRefused"
-	reasonLeftoverNotKnown  reason = "BrokerNotKnown"
-	reasonPodCannotBeMade   reason = "PodCannotBeMade"
-	reasonOtherKafkaCluster reason = "OtherKafkaCluster"
+	reasonCreated         reason = "ClusterCreated"
+	reasonStandingBack    reason = "StandingBack"
+	reasonInvalid         reason = "InvalidResource"
+	reasonCordoned        reason = "Cordoned"
+	reasonUncordoned      reason = "Uncordoned"
+	reasonCordonRefused   reason = "CordonRefused"
+	reasonOptionsChanged  reason = "OptionsChanged"
+	reasonOptionRefused   reason = "OptionRefused"
+	reasonHeld            reason = "ScaleDownHeld"
+	reasonDrained         reason = "Drained"
+	reasonPutBack         reason = "PutBack"
+	reasonRemoved         reason = "BrokerRemoved"
+	reasonUnregistered    reason = "BrokerUnregistered"
+	reasonRestarting      reason = "Restarting"
+	reasonMetadataVersion reason = "MetadataVersionRaised"
+	reasonVersionRefused  reason = "VersionRefused"
 )
 
 // actions by reason: what was being done when it came about.
@@ -35,7 +32,7 @@ func (r reason) action() string {
 	switch r {
 	case reasonCordoned, reasonUncordoned, reasonCordonRefused, reasonOptionsChanged, reasonOptionRefused:
 		return "Configure"
-	case reasonHeld, reasonDrained, reasonPutBack, reasonRemoved, reasonUnregistered, reasonLeftoverNotKnown:
+	case reasonHeld, reasonDrained, reasonPutBack, reasonRemoved, reasonUnregistered:
 		return "ScaleDown"
 	case reasonRestarting:
 		return "Restart"
@@ -48,8 +45,7 @@ func (r reason) action() string {
 // warns tells which of them are no good news.
 func (r reason) warns() bool {
 	switch r {
-	case reasonStandingBack, reasonInvalid, reasonCordonRefused, reasonOptionRefused, reasonVersionRefused,
-		reasonLeftoverNotKnown, reasonPodCannotBeMade, reasonOtherKafkaCluster:
+	case reasonStandingBack, reasonInvalid, reasonCordonRefused, reasonOptionRefused, reasonVersionRefused:
 		return true
 	}
 	return false

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -126,16 +127,15 @@ func cordonedDirs(dirs []observed.LogDir) *bool {
 // volumes are a broker's log directories by the IDs of its pool's volumes. One
 // that belongs to none of these is left out.
 func (t *turn) volumes(id int32, dirs []observed.LogDir) []facts.Volume {
+	i, found := slices.BinarySearchFunc(t.plan.members, id, func(m member, id int32) int { return cmp.Compare(m.ID, id) })
+	if !found {
+		return nil
+	}
 	var out []facts.Volume
-	for _, m := range t.plan.members {
-		if m.ID != id {
-			continue
-		}
-		for _, v := range brokerconfig.Volumes(m.pool, m.Node) {
-			for _, d := range dirs {
-				if strings.TrimSuffix(d.Path, "/") == v.LogDir && !d.Offline {
-					out = append(out, facts.Volume{ID: v.ID, Replicas: d.Replicas, Bytes: d.Bytes})
-				}
+	for _, v := range brokerconfig.Volumes(t.plan.members[i].pool, t.plan.members[i].Node) {
+		for _, d := range dirs {
+			if strings.TrimSuffix(d.Path, "/") == v.LogDir && !d.Offline {
+				out = append(out, facts.Volume{ID: v.ID, Replicas: d.Replicas, Bytes: d.Bytes})
 			}
 		}
 	}

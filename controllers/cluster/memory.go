@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"sync"
-	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -17,8 +16,6 @@ type memory struct {
 	guard scaledown.Memory
 	// told is what Events said last, by what they are about.
 	told map[string]string
-	// factsBytes is when facts were last written.
-	factsAt time.Time
 }
 
 // memories of all clusters. A cluster is worked on by one worker at a time, so

@@ -246,24 +246,21 @@ func (s *state) findLeaving(out *layout, current map[int32]bool) {
 func (s *state) findStrays(out *layout, current map[int32]bool, known observed.Registration) {
 	controllers := map[int32]string{}
 	for _, n := range out.pools {
+		if n.broker || n.wasBroker {
+			continue
+		}
 		for _, id := range n.Desired {
-			if !n.broker && !n.wasBroker {
-				controllers[id] = n.pool.Name
-			}
+			controllers[id] = n.pool.Name
 		}
 	}
-	pods := map[int32]bool{}
-	for _, pod := range s.pods {
-		if id, ok := nodeIDOf(pod, s.kafka.Name, pod.Labels[kafkav1.LabelPoolName]); ok {
-			pods[id] = true
-		}
-	}
+	pods := s.guardedPods()
 	for _, b := range known.Brokers {
 		if _, found := out.leaving[b.ID]; found {
 			continue
 		}
 		pool, isController := controllers[b.ID]
-		if isController || b.Fenced && !current[b.ID] && !pods[b.ID] {
+		_, hasPod := pods[b.ID]
+		if isController || b.Fenced && !current[b.ID] && !hasPod {
 			out.leaving[b.ID] = leaver{id: b.ID, pool: pool, broker: true, staysController: isController}
 		}
 	}

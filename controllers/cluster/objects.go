@@ -112,13 +112,14 @@ func (p *plan) existingPods(s *state) int {
 	return len(names)
 }
 
-// changes of a member's objects. The ConfigMap and the claims come first: a pod
+// changes of a member's objects; none where they cannot be made, which a condition
+// tells. The ConfigMap and the claims come first: a pod
 // would wait for them, and with an old ConfigMap it would start with old options.
 func (m *member) changes(s *state) ([]change, error) {
-	if m.err != nil {
-		return nil, nil // it is told of in a condition
-	}
 	var changes []change
+	if m.configMap == nil || m.pod == nil {
+		return nil, nil
+	}
 	if err := appendApply(&changes, m.configMap, live(s.configMaps, m.configMap.Name)); err != nil {
 		return nil, err
 	}
@@ -213,16 +214,7 @@ func lacks(wanted, live any, path string) string {
 		}
 		return ""
 	case []any:
-		l, ok := live.([]any)
-		if !ok || len(l) != len(w) {
-			return path
-		}
-		for i := range w {
-			if at := lacks(w[i], l[i], fmt.Sprintf("%s[%d]", path, i)); at != "" {
-				return at
-			}
-		}
-		return ""
+		return lacksItem(w, live, path)
 	}
 	if !reflect.DeepEqual(wanted, live) {
 		return path
@@ -230,7 +222,20 @@ func lacks(wanted, live any, path string) string {
 	return ""
 }
 
-// unstructured is an object in the form that a server-side apply takes.
+func lacksItem(wanted []any, live any, path string) string {
+	l, ok := live.([]any)
+	if !ok || len(l) != len(wanted) {
+		return path
+	}
+	for i := range wanted {
+		if at := lacks(wanted[i], l[i], fmt.Sprintf("%s[%d]", path, i)); at != "" {
+			return at
+		}
+	}
+	return ""
+}
+
+// unstructuredOf is an object in the form that a server-side apply takes.
 func unstructuredOf(scheme *runtime.Scheme, o client.Object) (map[string]any, error) {
 	gvks, _, err := scheme.ObjectKinds(o)
 	if err != nil || len(gvks) == 0 {

@@ -3,7 +3,6 @@ package cluster
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -86,8 +85,29 @@ func decide(s *state, seen observed.Cluster, memory scaledown.Memory, opts Optio
 		p.waits = rebalancing(s)
 	}
 	p.settle(s)
+	p.forgetAll(s)
 	p.compose(s)
 	return p
+}
+
+// forgetAll lets the last brokers of a cluster go without a word of Kafka's: once
+// none runs and none is to run, nobody is left who could be asked, or who could
+// unregister them.
+func (p *plan) forgetAll(s *state) {
+	for _, m := range p.members {
+		if m.Broker {
+			return
+		}
+	}
+	for _, pod := range s.pods {
+		if pod.Labels[kafkav1.LabelBrokerRole] == "true" {
+			return
+		}
+	}
+	for _, v := range p.departure.Wait {
+		p.departure.Gone = append(p.departure.Gone, v.ID)
+	}
+	p.departure.Wait = nil
 }
 
 // guardedPods are all pods of nodes, those that terminate included, by node ID.
@@ -262,17 +282,3 @@ func rebalancing(s *state) string {
 // activeRebalance are the states of a KafkaRebalance in which replicas are moved
 // or are about to be.
 var activeRebalance = []string{"New", "PendingProposal", "ProposalReady", "Rebalancing"}
-
-// brokers are the IDs of the members with that role.
-func (p *plan) brokers() []int32 {
-	var ids []int32
-	for _, m := range p.members {
-		if m.Broker {
-			ids = append(ids, m.ID)
-		}
-	}
-	return ids
-}
-
-// cordonedIDs ascend.
-func (p *plan) cordonedIDs() []int32 { return slices.Sorted(maps.Keys(p.cordoned)) }

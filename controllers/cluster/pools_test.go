@@ -34,6 +34,15 @@ func TestDeletedPoolStaysUntilItsBrokersAreEmpty(t *testing.T) {
 	e.gone(3, 4)
 }
 
+func TestLastBrokersGoWithoutAWordOfKafkas(t *testing.T) {
+	e := running(t, 2)
+	e.must(e.store.Delete(e.byKubelet(), get[kafkav1.KafkaNodePool](e, "brokers")))
+	e.until("the pool is gone", func() bool { return get[kafkav1.KafkaNodePool](e, "brokers") == nil })
+	if got := e.objectNames()["claims"]; len(got) != 3 {
+		t.Errorf("claims %v", got)
+	}
+}
+
 func (e *env) addPool(p *kafkav1.KafkaNodePool) {
 	e.t.Helper()
 	e.must(e.store.Create(e.byKubelet(), p))

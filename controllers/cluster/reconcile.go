@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -32,7 +33,9 @@ type reconciler struct {
 
 // outdated tells of a write that was refused since its object is newer than the
 // one that was read, or gone.
-func outdated(err error) bool { return apierrors.IsConflict(err) || apierrors.IsNotFound(err) }
+func outdated(err error) bool {
+	return apierrors.IsConflict(err) || apierrors.IsNotFound(err) || errors.Is(err, errNotOurs)
+}
 
 // Reconcile takes one look at a cluster and does what it needs.
 func (r *reconciler) Reconcile(ctx context.Context, k key) (ctrl.Result, error) {
@@ -83,31 +86,46 @@ func (r *reconciler) turn(ctx context.Context, k key, s *state) (ctrl.Result, er
 	}
 	t.plan = decide(s, t.seen, m.guard, r.opts)
 	if t.writes() {
-		kafka, err := r.live.kafka(ctx, k)
-		if err != nil {
-			return ctrl.Result{}, err
-		}
-		if kafka == nil || kafka.UID != s.kafka.UID || kafka.DeletionTimestamp != nil || !r.ours(kafka) || paused(kafka) {
-			return ctrl.Result{RequeueAfter: staleRetry}, nil // the caches are about to hear of it
-		}
-		if t.state, err = r.live.gather(ctx, kafka); err != nil {
+		if err := t.lookLive(ctx); err != nil {
 			return ctrl.Result{}, err
 		}
 		if len(t.podSets) > 0 {
 			return r.standBackFromStrimzi(ctx, t.state)
 		}
-		t.plan = decide(t.state, t.seen, m.guard, r.opts)
-		if err := t.identify(ctx); err != nil {
-			return ctrl.Result{RequeueAfter: r.opts.WatchInterval}, err
-		}
-		t.plan = decide(t.state, t.seen, m.guard, r.opts)
-		if t.objects, err = t.plan.changes(t.state); err != nil {
-			return ctrl.Result{}, err
-		}
 	}
 	m.guard = t.plan.guard.Memory
 	err = t.apply(ctx)
 	return ctrl.Result{RequeueAfter: t.lookAgain()}, err
+}
+
+// errNotOurs says that a Kafka has gone, or changed hands, since it was cached.
+var errNotOurs = errors.New("the Kafka is gone, paused or not managed any more, and the cache has not heard of it yet")
+
+// lookLive makes the plan anew, from what the API server has.
+func (t *turn) lookLive(ctx context.Context) error {
+	kafka, err := t.live.kafka(ctx, t.key)
+	if err != nil {
+		return err
+	}
+	if kafka == nil || kafka.UID != t.kafka.UID || kafka.DeletionTimestamp != nil || !t.ours(kafka) || paused(kafka) {
+		return errNotOurs
+	}
+	if t.state, err = t.live.gather(ctx, kafka); err != nil || len(t.podSets) > 0 {
+		return err
+	}
+	t.plan = decide(t.state, t.seen, t.memory.guard, t.opts)
+	if t.kafka.Status.ClusterID == "" {
+		switch err := t.identify(ctx); {
+		case errors.Is(err, errClusterIDLost):
+			t.plan.faults, t.soon = append(t.plan.faults, err.Error()), true
+			return nil
+		case err != nil:
+			return err
+		}
+		t.plan = decide(t.state, t.seen, t.memory.guard, t.opts)
+	}
+	t.objects, err = t.plan.changes(t.state)
+	return err
 }
 
 // ours tells whether a Kafka was handed to this operator.

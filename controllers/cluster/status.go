@@ -18,21 +18,22 @@ import (
 
 // Reasons of conditions, besides those of the API.
 const (
-	reasonFailed              = "ReconciliationFailed"
-	reasonPodsNotReady        = "PodsNotReady"
-	reasonPlainListeners      = "PlainListeners"
-	reasonCordonWaits         = "CordonAwaitsMetadataVersion"
-	reasonCordonFailed        = "CordonRefused"
-	reasonInvalidConfig       = kafkav1.ReasonInvalidConfig
-	reasonIgnoredConfig       = "IgnoredConfig"
-	reasonUnseen              = "KafkaNotSeen"
-	reasonRestartWaits        = "RestartWaits"
-	reasonRemovalWaits        = "ScaleDownAwaitsRebalance"
-	reasonVersionUnsupported  = "UnsupportedVersion"
-	reasonMetadataNotLowered  = "MetadataVersionNotLowered"
-	reasonStrayBroker         = "BrokerWithoutPool"
-	reasonPodCannotBeMadeText = "PodCannotBeMade"
-	reasonStrimziRuns         = "StrimziPodSetExists"
+	reasonFailed             = "ReconciliationFailed"
+	reasonPodsNotReady       = "PodsNotReady"
+	reasonPlainListeners     = "PlainListeners"
+	reasonCordonWaits        = "CordonAwaitsMetadataVersion"
+	reasonCordonFailed       = "CordonRefused"
+	reasonCordonUnsupported  = "CordonUnsupported"
+	reasonInvalidConfig      = kafkav1.ReasonInvalidConfig
+	reasonIgnoredConfig      = "IgnoredConfig"
+	reasonUnseen             = "KafkaNotSeen"
+	reasonRestartWaits       = "RestartWaits"
+	reasonRemovalWaits       = "ScaleDownAwaitsRebalance"
+	reasonVersionUnsupported = "UnsupportedVersion"
+	reasonMetadataNotLowered = "MetadataVersionNotLowered"
+	reasonStrayBroker        = "BrokerWithoutPool"
+	reasonPodInvalid         = "PodCannotBeMade"
+	reasonStrimziRuns        = "StrimziPodSetExists"
 )
 
 // writeStatuses tells how the cluster and its pools are.

@@ -174,7 +174,7 @@ func (k *Kafka) LogDirs(ctx context.Context, id int32) ([]observed.LogDir, error
 		d := observed.LogDir{Path: path, Cordoned: cordonedDirs[path]}
 		if i == 0 {
 			d.Replicas = int64(k.replicasOn(id))
-			d.Bytes = d.Replicas * 1000
+			d.Bytes = d.Replicas * k.bytes
 		}
 		dirs = append(dirs, d)
 	}

@@ -54,6 +54,14 @@ type Kafka struct {
 	// says that the controller wrote a change, not that the broker has heard of it.
 	ApplyLate bool
 	applied   map[int32]map[string]string
+	bytes     int64
+}
+
+// GrowTo says how large a replica is from now on, in bytes.
+func (k *Kafka) GrowTo(bytes int64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.bytes = bytes
 }
 
 // broker is a process, or what is left of one.
