@@ -46,7 +46,9 @@ type brokerChange struct {
 // nothing: the drain goes on, and the condition says what it is worth.
 func (t *turn) cordon(ctx context.Context) error {
 	t.warnOfUncordoned()
-	changes := slices.DeleteFunc(slices.Clone(t.brokerChanges()), func(c brokerChange) bool { return len(c.Cordon) == 0 })
+	changes := slices.DeleteFunc(slices.Clone(t.brokerChanges()), func(c brokerChange) bool {
+		return len(c.Cordon) == 0 || t.settles(cordonOf(c.id), kafkaOps(c.Cordon))
+	})
 	if len(changes) == 0 || t.admin == nil {
 		t.tell(reasonCordonRefused, "", "")
 		return nil
@@ -100,6 +102,7 @@ func (t *turn) cordonBroker(ctx context.Context, c brokerChange) string {
 		t.opts.Metrics.Cordon(t.key.Namespace, t.key.Name, metrics.CordonRefused)
 		return fmt.Sprintf("broker %d could not be %s: %v", c.id, verb, err)
 	}
+	t.took(cordonOf(c.id), kafkaOps(c.Cordon))
 	t.opts.Metrics.Cordon(t.key.Namespace, t.key.Name, measure)
 	t.event(t.kafka, nil, why, "Broker %d was %s: %s", c.id, verb, op.Reason)
 	return ""
@@ -136,6 +139,7 @@ func (t *turn) configure(ctx context.Context) error {
 				}})
 		}
 	}
+	calls = slices.DeleteFunc(calls, func(c optionCall) bool { return t.settles(c.of, c.ops) })
 	outcomes := make([]outcome, len(calls))
 	err := inParallel(ctx, t.opts.BrokerCalls, len(calls), func(i int) error {
 		outcomes[i] = t.alter(ctx, calls[i])
@@ -179,6 +183,7 @@ func (t *turn) alter(ctx context.Context, c optionCall) outcome {
 	err := c.alter(ctx, c.ops)
 	switch {
 	case err == nil:
+		t.took(c.of, c.ops)
 		t.event(t.kafka, nil, reasonOptionsChanged, "Changed options of %s: %s", c.of, strings.Join(names, ", "))
 		return outcome{}
 	case errors.Is(err, kafka.ErrUnreachable):

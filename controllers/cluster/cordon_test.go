@@ -154,6 +154,41 @@ func TestCordonThatIsNotInEffectYetProvesNothing(t *testing.T) {
 	e.gone(3, 4)
 }
 
+func TestCordonIsNotAskedForAgainBeforeItsBrokerCanHaveHeardOfIt(t *testing.T) {
+	e := running(t, 5)
+	e.spread(5)
+	e.turns(1)
+	e.kafka.ApplyLate = true
+	e.kafka.TakeCalls()
+	e.scale("brokers", 4)
+	look := func() {
+		t.Helper()
+		if _, err := e.Reconcile(t.Context(), theKey); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const call = "AlterBrokerConfig 4 (SET cordoned.log.dirs=*)"
+	look()
+	look()
+	e.clock.Step(e.opts.WatchInterval - 1)
+	look()
+	if w := e.kafka.TakeWrites(); !slices.Equal(w, []string{call}) {
+		t.Errorf("within a watch interval: %v", w)
+	}
+	e.clock.Step(1)
+	look()
+	if w := e.kafka.TakeWrites(); !slices.Equal(w, []string{call}) {
+		t.Errorf("after it: %v", w)
+	}
+	e.scale("brokers", 5)
+	look()
+	e.scale("brokers", 4)
+	look()
+	if w := e.kafka.TakeWrites(); len(w) > 1 {
+		t.Errorf("a broker that has not heard of its cordon: %v", w)
+	}
+}
+
 func TestRestartedBrokerStaysCordonedAndIsUncordonedAfterACancel(t *testing.T) {
 	e := held(t)
 	e.kafka.TakeCalls()
