@@ -48,7 +48,9 @@ type brokerChange struct {
 // nothing: the drain goes on, and the condition says what it is worth.
 func (t *turn) cordon(ctx context.Context) error {
 	t.warnOfUncordoned()
-	changes := slices.DeleteFunc(slices.Clone(t.brokerChanges()), func(c brokerChange) bool { return len(c.Cordon) == 0 })
+	changes := slices.DeleteFunc(slices.Clone(t.brokerChanges()), func(c brokerChange) bool {
+		return len(c.Cordon) == 0
+	})
 	if len(changes) == 0 || t.admin == nil {
 		t.tell(reasonCordonRefused, "", "")
 		return nil

@@ -100,28 +100,15 @@ func (t *turn) facts(registration observed.Registration) facts.Facts {
 			known.Replicas = &n
 		}
 		if dirs, ok := t.seen.LogDirs[b.ID].Get(); ok {
-			known.Volumes, known.Cordoned = t.volumes(b.ID, dirs), cordonedDirs(dirs)
+			known.Volumes = t.volumes(b.ID, dirs)
+		}
+		// Without a directory that it can use nothing is known.
+		if yes, ok := t.seen.Cordoned(b.ID); ok {
+			known.Cordoned = &yes
 		}
 		f.Brokers = append(f.Brokers, known)
 	}
 	return f
-}
-
-// cordonedDirs tells whether a broker takes no new replicas: it does not while
-// every directory that it can use is cordoned (KIP-1066). Without one nothing is
-// known.
-func cordonedDirs(dirs []observed.LogDir) *bool {
-	var yes, any bool
-	for _, d := range dirs {
-		if !d.Offline {
-			yes = d.Cordoned && (yes || !any)
-			any = true
-		}
-	}
-	if !any {
-		return nil
-	}
-	return &yes
 }
 
 // volumes are a broker's log directories by the IDs of its pool's volumes. One

@@ -74,12 +74,13 @@ type view struct {
 	registered map[int32]observed.Broker
 	seen       bool // registered was
 	logDirs    map[int32]observed.Of[[]observed.LogDir]
+	cordoned   func(int32) (yes, known bool)
 	cordons    bool // the cluster can cordon
 	level      bool // whether it can is known
 }
 
 func (in Input) view() view {
-	v := view{logDirs: in.Seen.LogDirs, level: true}
+	v := view{logDirs: in.Seen.LogDirs, cordoned: in.Seen.Cordoned, level: true}
 	registration, seen := in.Seen.Registration.Get()
 	v.seen = seen
 	v.registered = make(map[int32]observed.Broker, len(registration.Brokers))
@@ -103,9 +104,10 @@ func (v view) of(id int32) (mode, Awaits) {
 	if b, ok := v.registered[id]; !ok || b.Fenced {
 		return fenced, ""
 	}
-	dirs, answered := v.logDirs[id].Get()
+	_, answered := v.logDirs[id].Get()
+	yes, _ := v.cordoned(id)
 	switch {
-	case answered && inEffect(dirs):
+	case yes:
 		// The broker says so only from the level on, so this outweighs features that
 		// could not be seen.
 		return cordoned, ""
@@ -117,23 +119,6 @@ func (v view) of(id int32) (mode, Awaits) {
 		return worthless, AwaitsCordon
 	}
 	return worthless, AwaitsAnswer
-}
-
-// inEffect tells that a broker with these directories takes no new replica: Kafka
-// leaves it out of placement when every directory that is online is cordoned
-// (KIP-1066).
-func inEffect(dirs []observed.LogDir) bool {
-	online := 0
-	for _, d := range dirs {
-		switch {
-		case d.Offline:
-		case !d.Cordoned:
-			return false
-		default:
-			online++
-		}
-	}
-	return online > 0
 }
 
 // bytes in all directories of a broker, as it reports them.

@@ -15,6 +15,7 @@ import (
 
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
 	internalkafka "github.com/sluice-kafka/sluice/internal/kafka"
+	"github.com/sluice-kafka/sluice/internal/observed"
 	"github.com/sluice-kafka/sluice/test/kafka/mover"
 	"github.com/sluice-kafka/sluice/test/kafka/traffic"
 )
@@ -90,6 +91,7 @@ func (c *cluster) cordoned(want ...int32) func(context.Context) error {
 			return err
 		}
 		var got []int32
+		reported := map[int32][]observed.LogDir{}
 		for _, b := range r.Brokers {
 			if b.Fenced {
 				continue
@@ -98,6 +100,7 @@ func (c *cluster) cordoned(want ...int32) func(context.Context) error {
 			if err != nil {
 				return err
 			}
+			reported[b.ID] = dirs
 			for _, d := range dirs {
 				if d.Cordoned {
 					got = append(got, b.ID)
@@ -106,7 +109,7 @@ func (c *cluster) cordoned(want ...int32) func(context.Context) error {
 			}
 		}
 		if !slices.Equal(got, want) {
-			return fmt.Errorf("cordoned are %v, want %v", got, want)
+			return fmt.Errorf("cordoned are %v, want %v; those that are not fenced report %v", got, want, reported)
 		}
 		return nil
 	}

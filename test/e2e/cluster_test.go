@@ -41,6 +41,9 @@ type cluster struct {
 	client   client.Client
 	admin    *internalkafka.Client
 	kadm     *kadm.Client
+	raw      *kgo.Client
+	// args are added to the operator's.
+	args []string
 }
 
 // clusterOptions say what to start.
@@ -57,6 +60,8 @@ type clusterOptions struct {
 	versions []string
 	// nodes with their labels, in place of one in each of the zones a and b.
 	nodes map[string]map[string]string
+	// installed, if set, is called before the operator is started.
+	installed func(*cluster)
 }
 
 // startCluster returns when the cluster says that it is ready.
@@ -77,6 +82,9 @@ func startCluster(t *testing.T, opts clusterOptions) *cluster {
 	var err error
 	if c.chart, err = plane.InstallChart(t.Context(), os.Stderr, nil); err != nil {
 		t.Fatal(err)
+	}
+	if opts.installed != nil {
+		opts.installed(c)
 	}
 	c.startOperator()
 	t.Cleanup(func() {
@@ -106,7 +114,7 @@ func startCluster(t *testing.T, opts clusterOptions) *cluster {
 func (c *cluster) startOperator() {
 	c.t.Helper()
 	var err error
-	if c.operator, err = c.chart.StartOperator(c.t.Context()); err != nil {
+	if c.operator, err = c.chart.StartOperator(c.t.Context(), c.args...); err != nil {
 		c.t.Fatal(err)
 	}
 }
@@ -169,6 +177,7 @@ func (c *cluster) await(bound time.Duration, try func(context.Context) error) {
 	defer ticker.Stop()
 	deadline := time.After(bound)
 	for {
+		start := time.Now()
 		err := try(ctx)
 		if err == nil {
 			return
@@ -176,7 +185,7 @@ func (c *cluster) await(bound time.Duration, try func(context.Context) error) {
 		select {
 		case <-ticker.C:
 		case <-deadline:
-			c.t.Fatalf("still after %s: %v", bound, err)
+			c.t.Fatalf("still after %s: %v (the last try took %s)", bound, err, time.Since(start).Round(time.Millisecond))
 		}
 	}
 }
@@ -252,5 +261,5 @@ func (c *cluster) connect() {
 		c.t.Fatal(err)
 	}
 	c.t.Cleanup(raw.Close)
-	c.kadm = kadm.NewClient(raw)
+	c.raw, c.kadm = raw, kadm.NewClient(raw)
 }

@@ -35,9 +35,21 @@ func prepare() error {
 	_, agentErr := harness.NodeAgentAssets(ctx, os.Stderr)
 	_, _, helmErr := harness.Helm(ctx, os.Stderr)
 	_, binaryErr := harness.Binary(ctx)
-	_, imageErr := kafka.Image(ctx, kafka.DefaultVersion, os.Stderr)
-	_, olderErr := kafka.Image(ctx, olderVersion, os.Stderr)
-	return errors.Join(assetsErr, agentErr, helmErr, binaryErr, imageErr, olderErr)
+	errs := []error{assetsErr, agentErr, helmErr, binaryErr}
+	for _, v := range kafkaVersions() {
+		_, err := kafka.Image(ctx, v, os.Stderr)
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// kafkaVersions are those that the tests run: two minor versions, and all with
+// SLUICE_KAFKA_VERSIONS=all.
+func kafkaVersions() []string {
+	if os.Getenv("SLUICE_KAFKA_VERSIONS") == "all" {
+		return kafka.Versions()
+	}
+	return []string{olderVersion, kafka.DefaultVersion}
 }
 
 // olderVersion of Kafka is of the minor version before the default one's.

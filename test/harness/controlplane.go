@@ -81,6 +81,11 @@ func StartControlPlane(ctx context.Context, opts ControlPlaneOptions) (_ *Contro
 	// the log; what matters here comes back as an error.
 	ctrllog.SetLogger(logr.Discard())
 	cp.env = environment(assets)
+	// In a folder that envtest makes itself the certificates would end with the
+	// first process of the API server.
+	if cp.env.ControlPlane.GetAPIServer().CertDir, err = os.MkdirTemp(cp.Dir, "kube-apiserver-"); err != nil {
+		return nil, err
+	}
 	logFile, err := os.Create(filepath.Join(cp.Dir, "kube-apiserver.log"))
 	if err != nil {
 		return nil, err
@@ -145,6 +150,25 @@ func (cp *ControlPlane) Stop() error {
 		_ = os.RemoveAll(cp.Dir)
 	}
 	return err
+}
+
+// StopAPIServer ends the API server in order. Everything else goes on, without it.
+func (cp *ControlPlane) StopAPIServer() error {
+	if err := cp.env.ControlPlane.GetAPIServer().Stop(); err != nil {
+		return fmt.Errorf("stopping the API server: %w", err)
+	}
+	return nil
+}
+
+// StartAPIServer starts it again, at the same address, and returns when it answers.
+func (cp *ControlPlane) StartAPIServer() error {
+	server := cp.env.ControlPlane.GetAPIServer()
+	// The first start left the whole command line there, and adds to it.
+	server.Args = nil //nolint:staticcheck // nothing else takes it back
+	if err := server.Start(); err != nil {
+		return fmt.Errorf("starting the API server again: %w", err)
+	}
+	return nil
 }
 
 // Scheme knows all kinds that Sluice and its tests use.

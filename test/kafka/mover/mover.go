@@ -20,6 +20,8 @@ const pollInterval = 200 * time.Millisecond
 type Mover struct {
 	// Client to the cluster.
 	Client *kadm.Client
+	// Topics whose replicas it moves; those of all if empty.
+	Topics []string
 }
 
 // Submit asks Kafka to move every replica on the brokers from to those of to, and
@@ -40,6 +42,9 @@ func (m Mover) submit(ctx context.Context, from, to []int32, numbers map[string]
 	var req kadm.AlterPartitionAssignmentsReq
 	moved, late := 0, 0
 	for _, t := range topics.Sorted() {
+		if len(m.Topics) > 0 && !slices.Contains(m.Topics, t.Topic) {
+			continue
+		}
 		for _, p := range t.Partitions.Sorted() {
 			name := fmt.Sprintf("%s-%d", t.Topic, p.Partition)
 			if n, known := numbers[name]; known && len(p.Replicas) > n {
