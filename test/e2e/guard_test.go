@@ -220,7 +220,10 @@ func (c *cluster) evicted() {
 		return nil
 	})
 	c.await(time.Minute, c.registered(0, 1, 2))
-	c.isCordoned(2)
+	// Whatever it says of its directories: it was started with the cordon in its file.
+	c.await(time.Minute, c.filesCordon(2))
+	c.createTopic("evicted", 6, 2)
+	c.holdsNothingOf("evicted", 2)
 	c.await(time.Minute, c.warnsAbout(apiv1.ReasonScaleDownPreventionCheck, "broker 2 holds "))
 	c.hasNodeIDs("brokers", 0, 1, 2)
 	c.nothingMore(since, entries{set: 1})
@@ -228,11 +231,12 @@ func (c *cluster) evicted() {
 		c.t.Error("the evicted pod runs on")
 	}
 
-	// It was started with the cordon in its file, over which only an empty value
-	// helps.
+	// Over what it read from its file only an empty value helps.
 	c.scale("brokers", 3)
-	c.isCordoned()
 	c.await(time.Minute, c.cordonSetTo(2, new("")))
+	c.isCordoned()
+	c.createTopic("not-evicted", 6, 2)
+	c.holdsSomeOf("not-evicted", 2)
 	c.nothingMore(since, entries{set: 1, lifted: 1})
 	delete(before, podOfBroker(2))
 	c.notRestarted(before)
