@@ -83,6 +83,7 @@ func (t *turn) rebalance(ctx context.Context) error {
 // removeNodes deletes the pods of nodes that no status names any more. Brokers go
 // before controllers: one that outlives them waits for them at its shutdown.
 func (t *turn) removeNodes(ctx context.Context) error {
+	t.tellOfDrain()
 	nodes := slices.Clone(t.plan.removed)
 	slices.SortStableFunc(nodes, func(a, b nodepool.Node) int {
 		switch {

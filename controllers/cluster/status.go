@@ -210,17 +210,22 @@ func (t *turn) fillPoolStatus(pool *kafkav1.KafkaNodePool, n poolNodes) {
 		kafkav1.LabelCluster, t.key.Name, kafkav1.LabelName, t.key.Name, kafkav1.LabelPoolName, pool.Name)
 }
 
-// tellOfGuard tells when a removal begins to be held, and when it goes.
+// tellOfDrain tells that a removal that was held goes, before it does.
+func (t *turn) tellOfDrain() {
+	if held := t.memory.told[string(reasonHeld)]; held != "" && len(t.plan.removed) > 0 {
+		t.event(t.kafka, nil, reasonDrained, "Brokers %s hold no replicas any more", held)
+		t.memory.told[string(reasonHeld)] = ""
+	}
+}
+
+// tellOfGuard tells when a removal begins to be held, after the cordons that come
+// with it, and of what else may last.
 func (t *turn) tellOfGuard() {
 	var ids []string
 	for _, h := range t.plan.guard.Held {
 		ids = append(ids, fmt.Sprint(h.ID))
 	}
-	before, now := t.memory.told[string(reasonHeld)], strings.Join(ids, ", ")
-	t.tell(reasonHeld, now, "%s", t.plan.guard.Message())
-	if before != "" && now == "" && len(t.plan.removed) > 0 {
-		t.event(t.kafka, nil, reasonDrained, "Brokers %s hold no replicas any more", before)
-	}
+	t.tell(reasonHeld, strings.Join(ids, ", "), "%s", t.plan.guard.Message())
 	t.tell(reasonInvalid, strings.Join(t.plan.faults, "; "), "%s", strings.Join(t.plan.faults, "; "))
 	t.tell(reasonVersionRefused, t.plan.versions.refusal, "%s", t.plan.versions.refusal)
 	_, seen := t.seen.Registration.Get()
