@@ -217,7 +217,9 @@ func (t *turn) tellOfGuard() {
 		ids = append(ids, fmt.Sprint(h.ID))
 	}
 	t.tell(reasonHeld, strings.Join(ids, ", "), "%s", t.plan.guard.Message())
-	t.tell(reasonInvalid, strings.Join(t.plan.faults, "; "), "%s", strings.Join(t.plan.faults, "; "))
+	if !t.plan.awaitsPools {
+		t.tell(reasonInvalid, strings.Join(t.plan.faults, "; "), "%s", strings.Join(t.plan.faults, "; "))
+	}
 	t.tell(reasonVersionRefused, t.plan.versions.refusal, "%s", t.plan.versions.refusal)
 	_, seen := t.seen.Registration.Get()
 	t.opts.Metrics.Reachable(t.key.Namespace, t.key.Name, seen)

@@ -50,19 +50,19 @@ func (c *cluster) scaleDownIsTold() {
 	c.await(time.Minute, c.told("BrokerUnregistered", "1"))
 	c.await(time.Minute, c.isReady)
 	c.notRestarted(running)
-	did := c.read().since(before)
-	if did.calls["IncrementalAlterConfigs"] == 0 || did.calls["UnregisterBroker"] != 1 || !maps.Equal(did.cordons, map[string]int{"set": 1}) {
-		c.t.Errorf("one SET, a clearing and an unregistration were to be: %v, cordons %v", did.calls, did.cordons)
-	}
 	// The Events come a moment after what they tell of.
 	c.await(time.Minute, func(ctx context.Context) error {
-		story, err := c.story(ctx)
+		story, notes, err := c.story(ctx)
 		want := []string{"ClusterCreated", "Cordoned", "ScaleDownHeld", "Drained", "BrokerRemoved", "BrokerUnregistered"}
 		if err == nil && !slices.Equal(story, want) {
-			err = fmt.Errorf("the Events tell %v, want %v", story, want)
+			err = fmt.Errorf("the Events tell %s, want %v", strings.Join(notes, "\n"), want)
 		}
 		return err
 	})
+	did := c.read().since(before)
+	if did.calls["IncrementalAlterConfigs"] != 2 || did.calls["UnregisterBroker"] != 1 || !maps.Equal(did.cordons, map[string]int{"set": 1}) {
+		c.t.Errorf("one SET, a clearing and an unregistration were to be: %v, cordons %v", did.calls, did.cordons)
+	}
 }
 
 // deletionIsRefused: the facts say how many replicas the pool's brokers hold.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
 )
@@ -52,12 +53,13 @@ func TestRack(t *testing.T) {
 	before := c.running()
 
 	bare := newPool("bare", 1, apiv1.RoleBroker)
-	fromYAML(`
-spec:
-  template:
-    pod:
-      affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [node-c]}]}]}}}
-`, &bare.Object)
+	only := map[string]any{"nodeSelectorTerms": []any{map[string]any{"matchExpressions": []any{
+		map[string]any{"key": corev1.LabelHostname, "operator": "In", "values": []any{"node-c"}},
+	}}}}
+	affinity := map[string]any{"nodeAffinity": map[string]any{"requiredDuringSchedulingIgnoredDuringExecution": only}}
+	if err := unstructured.SetNestedMap(bare.Object, affinity, "spec", "template", "pod", "affinity"); err != nil {
+		t.Fatal(err)
+	}
 	create(t, c.client, bare)
 	c.await(time.Minute, func(ctx context.Context) error {
 		k, err := c.get(ctx)

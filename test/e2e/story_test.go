@@ -102,15 +102,17 @@ func (c *cluster) oneByOne(r *restarts, number int, bound time.Duration) []strin
 	return order
 }
 
-// story is the reasons of the Events on the Kafka in the order in which they came
-// about, those of one reason in a row once.
-func (c *cluster) story(ctx context.Context) ([]string, error) {
+// story is the Events on the Kafka since it was created, in the order in which
+// they came about: their reasons, those of one in a row once, and their notes.
+func (c *cluster) story(ctx context.Context) (reasons, notes []string, err error) {
 	all, err := c.events(ctx)
-	var reasons []string
-	for _, e := range all {
+	// Before its pools were there it could not be created.
+	created := slices.IndexFunc(all, func(e eventsv1.Event) bool { return e.Reason == "ClusterCreated" })
+	for _, e := range all[max(created, 0):] {
 		reasons = append(reasons, e.Reason)
+		notes = append(notes, e.Reason+": "+e.Note)
 	}
-	return slices.Compact(reasons), err
+	return slices.Compact(reasons), notes, err
 }
 
 // events on the Kafka, in order.
