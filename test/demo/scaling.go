@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"slices"
 	"strings"
@@ -40,7 +41,9 @@ func (d *runningDemo) fill(ctx context.Context) error {
 	defer producer.Close()
 	var once sync.Once
 	for range loaded {
-		producer.Produce(ctx, &kgo.Record{Value: make([]byte, loadedBytes)}, func(_ *kgo.Record, produceErr error) {
+		value := make([]byte, loadedBytes)
+		_, _ = rand.Read(value) // what does not compress; it never fails
+		producer.Produce(ctx, &kgo.Record{Value: value}, func(_ *kgo.Record, produceErr error) {
 			if produceErr != nil {
 				once.Do(func() { err = produceErr })
 			}
