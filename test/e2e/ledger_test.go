@@ -49,8 +49,9 @@ type entries struct {
 type ledger struct {
 	entries
 	at time.Time
-	// altered are all calls that change a configuration. One is made for each broker
-	// that is unregistered, before that.
+	// altered are all calls that change a configuration, which one of Kafka answered:
+	// the client tries others where a broker is just going. One is made for each
+	// broker that is unregistered, before that.
 	altered, unregistrations int
 }
 
@@ -67,7 +68,7 @@ func (c *cluster) readLedger(ctx context.Context) (ledger, error) {
 			set: count(changes, "change=set"), lifted: count(changes, "change=lifted"), refused: count(changes, "change=refused"),
 			gone: count("sluice_cluster_unregistered_brokers_total"), restarts: count("sluice_cluster_restarts_total"),
 		},
-		at: at, altered: count(calls, "api=IncrementalAlterConfigs"), unregistrations: count(calls, "api=UnregisterBroker"),
+		at: at, altered: count(calls, "api=IncrementalAlterConfigs", "result=successful"), unregistrations: count(calls, "api=UnregisterBroker", "result=successful"),
 	}, nil
 }
 
