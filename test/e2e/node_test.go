@@ -174,6 +174,7 @@ func TestNodes(t *testing.T) {
 		"a pod that does not end is killed after its grace":     n.killedAfterGrace,
 		"a pod that is deleted by force is killed":              n.forceDeleted,
 		"a pod is where its node selector wants it":             n.nodeSelector,
+		"a pod waits for a node that its affinity allows":       n.nodeAffinity,
 		"pods reach each other by name":                         n.names,
 		"a namespace goes with its pods":                        n.namespaceGoes,
 		"a test can kill, hold, pause and cut off a pod":        n.commands,
@@ -396,6 +397,34 @@ func (n nodeTest) forceDeleted(t *testing.T) {
 	pid := process(t, p)
 	n.delete(t, p, client.GracePeriodSeconds(0))
 	eventually(t, func() error { return ended(pid) })
+}
+
+func (n nodeTest) nodeAffinity(t *testing.T) {
+	p := shell(podsNamespace, "affinity", forever, func(p *corev1.Pod) {
+		p.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
+			RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
+				MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "disk", Operator: corev1.NodeSelectorOpExists}},
+			}}},
+		}}
+	})
+	n.create(t, p)
+	n.becomes(t, p, func(p *corev1.Pod) error {
+		for _, c := range p.Status.Conditions {
+			if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable && p.Spec.NodeName == "" {
+				return nil
+			}
+		}
+		return fmt.Errorf("on node %q, conditions %+v", p.Spec.NodeName, p.Status.Conditions)
+	})
+	node := &corev1.Node{}
+	node.Name = "node-b"
+	if err := n.Client.Patch(t.Context(), node, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"disk":"fast"}}}`))); err != nil {
+		t.Fatal(err)
+	}
+	awaitReady(t, n.Client, client.ObjectKeyFromObject(p))
+	if p, err := getPod(t, n.Client, client.ObjectKeyFromObject(p)); err != nil || p.Spec.NodeName != "node-b" {
+		t.Errorf("on node %q (%v)", p.Spec.NodeName, err)
+	}
 }
 
 func (n nodeTest) nodeSelector(t *testing.T) {
