@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -241,7 +243,7 @@ func differences(want, got map[string]string) error {
 		if is, there := got[name]; !there {
 			texts = append(texts, name+" is not there")
 		} else if is != want[name] {
-			texts = append(texts, fmt.Sprintf("%s is\n%s\nand should be\n%s", name, is, want[name]))
+			texts = append(texts, name+" differs (-want +got):\n"+cmp.Diff(strings.Split(want[name], "\n"), strings.Split(is, "\n")))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(got)) {
@@ -250,7 +252,7 @@ func differences(want, got map[string]string) error {
 		}
 	}
 	if len(texts) > 0 {
-		return fmt.Errorf("the end differs from that without a kill: %s", strings.Join(texts, "\n"))
+		return errors.New(strings.Join(texts, "\n"))
 	}
 	return nil
 }
