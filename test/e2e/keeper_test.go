@@ -9,6 +9,10 @@ import (
 	"github.com/sluice-kafka/sluice/test/harness"
 )
 
+// patience is how long the tests of faults wait for what takes a broker or a removal
+// some ten seconds on an idle machine.
+const patience = 5 * time.Minute
+
 // keeper starts the operator again whenever it has ended, as a kubelet does.
 type keeper struct {
 	c      *cluster
@@ -77,7 +81,7 @@ func (k *keeper) keep(ctx context.Context) {
 
 // current is the operator, once it is ready; nil where that lasts too long.
 func (k *keeper) current() *harness.Operator {
-	deadline := time.After(2 * time.Minute)
+	deadline := time.After(patience)
 	for {
 		k.mu.Lock()
 		up, op := k.up, k.running

@@ -23,8 +23,8 @@ func TestMetadataVersionRaisedDuringADrain(t *testing.T) {
 	before, done := c.running(), c.tally()
 
 	c.scale("brokers", 3)
-	c.await(time.Minute, c.warnsOf("ScaleDownPreventionCheck", "3"))
-	c.await(time.Minute, c.warnsOf("CordonAwaitsMetadataVersion", "4.3-IV0"))
+	c.await(patience, c.warnsOf("ScaleDownPreventionCheck", "3"))
+	c.await(patience, c.warnsOf("CordonAwaitsMetadataVersion", "4.3-IV0"))
 	c.looks(2)
 	c.did(done, tally{})
 	c.createTopic("meanwhile", 8, 3)
@@ -34,21 +34,21 @@ func TestMetadataVersionRaisedDuringADrain(t *testing.T) {
 	c.holdsNothingOf("orders", 3)
 
 	c.mergePatch(`{"spec":{"kafka":{"metadataVersion":"4.3-IV0"}}}`)
-	c.await(time.Minute, c.cordoned(3))
-	c.await(time.Minute, c.doesNotWarn("CordonAwaitsMetadataVersion"))
+	c.await(patience, c.cordoned(3))
+	c.await(patience, c.doesNotWarn("CordonAwaitsMetadataVersion"))
 	c.did(done, tally{set: 1, alters: 1})
 	c.hasNodeIDs("brokers", 0, 1, 2, 3)
 	c.createTopic("afterwards", 8, 3)
 	c.holdsNothingOf("afterwards", 3)
 
 	c.drain(3)
-	c.await(2*time.Minute, c.nodeIDsAre("brokers", 0, 1, 2))
-	c.await(2*time.Minute, c.registered(0, 1, 2))
-	c.await(time.Minute, c.isReady)
+	c.await(patience, c.nodeIDsAre("brokers", 0, 1, 2))
+	c.await(patience, c.registered(0, 1, 2))
+	c.await(patience, c.isReady)
 	c.notRestarted(before)
 	// The cordon, and what is cleared before the broker is unregistered.
 	c.did(done, tally{set: 1, alters: 2, unregistered: 1})
-	c.await(time.Minute, c.toldInOrder("ScaleDownHeld", "MetadataVersionRaised", "Cordoned", "Drained", "BrokerRemoved", "BrokerUnregistered"))
+	c.await(patience, c.toldInOrder("ScaleDownHeld", "MetadataVersionRaised", "Cordoned", "Drained", "BrokerRemoved", "BrokerUnregistered"))
 	load.stopAndVerify()
 }
 
@@ -82,7 +82,7 @@ func (c *cluster) leavesUncordoned() {
 	before, done := c.running(), c.tally()
 
 	c.scale("brokers", 3)
-	c.await(time.Minute, c.warnsOf("ScaleDownPreventionCheck", "3"))
+	c.await(patience, c.warnsOf("ScaleDownPreventionCheck", "3"))
 	c.looks(2)
 	c.createTopic("meanwhile", 8, 3)
 	c.holdsSomeOf("meanwhile", 3)
@@ -94,22 +94,22 @@ func (c *cluster) leavesUncordoned() {
 
 	// Cancelled it is as if nothing had been.
 	c.scale("brokers", 4)
-	c.await(time.Minute, c.doesNotWarn("ScaleDownPreventionCheck"))
+	c.await(patience, c.doesNotWarn("ScaleDownPreventionCheck"))
 	c.did(done, tally{})
 
 	c.scale("brokers", 3)
-	c.await(time.Minute, c.warnsOf("ScaleDownPreventionCheck", "3"))
+	c.await(patience, c.warnsOf("ScaleDownPreventionCheck", "3"))
 	c.drain(3)
 	empty := time.Now()
-	c.await(3*time.Minute, c.nodeIDsAre("brokers", 0, 1, 2))
+	c.await(patience, c.nodeIDsAre("brokers", 0, 1, 2))
 	if took := time.Since(empty); took < 30*time.Second {
 		c.t.Errorf("the broker went %s after it was empty; without a cordon that takes 30 s", took)
 	}
-	c.await(2*time.Minute, c.registered(0, 1, 2))
-	c.await(time.Minute, c.isReady)
+	c.await(patience, c.registered(0, 1, 2))
+	c.await(patience, c.isReady)
 	c.notRestarted(before)
 	c.did(done, tally{unregistered: 1})
-	c.await(time.Minute, c.toldInOrder("ScaleDownHeld", "Drained", "BrokerRemoved", "BrokerUnregistered"))
+	c.await(patience, c.toldInOrder("ScaleDownHeld", "Drained", "BrokerRemoved", "BrokerUnregistered"))
 	load.stopAndVerify()
 }
 
@@ -120,28 +120,28 @@ func (c *cluster) leavesAndComesBack() {
 	before, done := c.running(), c.tally()
 
 	c.scale("brokers", 3)
-	c.await(time.Minute, c.cordoned(3))
-	c.await(time.Minute, c.warnsOf("ScaleDownPreventionCheck", "3"))
+	c.await(patience, c.cordoned(3))
+	c.await(patience, c.warnsOf("ScaleDownPreventionCheck", "3"))
 	c.createTopic("meanwhile", 8, 3)
 	c.holdsNothingOf("meanwhile", 3)
 	c.did(done, tally{set: 1, alters: 1})
 
 	c.scale("brokers", 4)
-	c.await(time.Minute, c.cordoned())
-	c.await(time.Minute, c.doesNotWarn("ScaleDownPreventionCheck"))
+	c.await(patience, c.cordoned())
+	c.await(patience, c.doesNotWarn("ScaleDownPreventionCheck"))
 	c.did(done, tally{set: 1, lifted: 1, alters: 2})
 	c.createTopic("again", 8, 3)
 	c.holdsSomeOf("again", 3)
 
 	c.scale("brokers", 3)
-	c.await(time.Minute, c.cordoned(3))
+	c.await(patience, c.cordoned(3))
 	c.drain(3)
-	c.await(2*time.Minute, c.nodeIDsAre("brokers", 0, 1, 2))
-	c.await(2*time.Minute, c.registered(0, 1, 2))
-	c.await(time.Minute, c.isReady)
+	c.await(patience, c.nodeIDsAre("brokers", 0, 1, 2))
+	c.await(patience, c.registered(0, 1, 2))
+	c.await(patience, c.isReady)
 	c.notRestarted(before)
 	c.did(done, tally{set: 2, lifted: 1, alters: 4, unregistered: 1})
-	c.await(time.Minute, c.toldInOrder("Cordoned", "ScaleDownHeld", "Uncordoned", "Cordoned", "Drained", "BrokerRemoved", "BrokerUnregistered"))
+	c.await(patience, c.toldInOrder("Cordoned", "ScaleDownHeld", "Uncordoned", "Cordoned", "Drained", "BrokerRemoved", "BrokerUnregistered"))
 	load.stopAndVerify()
 }
 
@@ -162,7 +162,7 @@ func (c *cluster) warnsOf(reason, text string) func(context.Context) error {
 // moveTopic moves the replicas of a topic off a broker.
 func (c *cluster) moveTopic(topic string, from int32, to ...int32) {
 	c.t.Helper()
-	ctx, cancel := context.WithTimeout(c.t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(c.t.Context(), patience)
 	defer cancel()
 	if err := (mover.Mover{Client: c.kadm, Topics: []string{topic}}).Drain(ctx, []int32{from}, to); err != nil {
 		c.t.Fatal(err)
