@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
+	"github.com/sluice-kafka/sluice/internal/nodepool"
 )
 
 // objectWrites is how many objects of Kubernetes are written at a time.
@@ -104,8 +105,8 @@ func (t *turn) commitNodes(ctx context.Context) error {
 		t.replacePool(changed)
 	}
 	for _, v := range t.plan.departure.Back {
-		if t.plan.back[v.ID] != "" {
-			t.event(t.kafka, nil, reasonPutBack, "Broker %d is put back: %s", v.ID, v.Reason)
+		if pool := t.plan.back[v.ID]; pool != "" {
+			t.event(t.kafka, t.podNamed(nodepool.PodName(t.key.Name, pool, v.ID)), reasonPutBack, "Broker %d is put back: %s", v.ID, v.Reason)
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/sluice-kafka/sluice/internal/brokerconfig"
@@ -28,7 +29,7 @@ func (t *turn) brokerChanges() []brokerChange {
 	changes := []brokerChange{}
 	for _, m := range t.plan.members {
 		if m.Broker {
-			changes = append(changes, brokerChange{id: m.ID, wanted: t.plan.cordoned[m.ID], BrokerChange: brokerconfig.DiffBroker(m.file, live)})
+			changes = append(changes, brokerChange{id: m.ID, pod: m.Pod, wanted: t.plan.cordoned[m.ID], BrokerChange: brokerconfig.DiffBroker(m.file, live)})
 		}
 	}
 	t.brokers = changes
@@ -36,7 +37,8 @@ func (t *turn) brokerChanges() []brokerChange {
 }
 
 type brokerChange struct {
-	id int32
+	id  int32
+	pod string
 	// wanted tells that the broker is to be cordoned.
 	wanted bool
 	brokerconfig.BrokerChange
@@ -47,7 +49,7 @@ type brokerChange struct {
 func (t *turn) cordon(ctx context.Context) error {
 	t.warnOfUncordoned()
 	changes := slices.DeleteFunc(slices.Clone(t.brokerChanges()), func(c brokerChange) bool {
-		return len(c.Cordon) == 0 || t.settles(cordonOf(c.id), kafkaOps(c.Cordon))
+		return len(c.Cordon) == 0
 	})
 	if len(changes) == 0 || t.admin == nil {
 		t.tell(reasonCordonRefused, "", "")
@@ -102,9 +104,9 @@ func (t *turn) cordonBroker(ctx context.Context, c brokerChange) string {
 		t.opts.Metrics.Cordon(t.key.Namespace, t.key.Name, metrics.CordonRefused)
 		return fmt.Sprintf("broker %d could not be %s: %v", c.id, verb, err)
 	}
-	t.took(cordonOf(c.id), kafkaOps(c.Cordon))
+	t.memory.sent.keep(c.id, t.opts.Clock.Now(), kafkaOps(c.Cordon))
 	t.opts.Metrics.Cordon(t.key.Namespace, t.key.Name, measure)
-	t.event(t.kafka, nil, why, "Broker %d was %s: %s", c.id, verb, op.Reason)
+	t.event(t.kafka, t.podNamed(c.pod), why, "Broker %d was %s: %s", c.id, verb, op.Reason)
 	return ""
 }
 
@@ -129,17 +131,16 @@ func (t *turn) configure(ctx context.Context) error {
 	var calls []optionCall
 	// The default resource first: what is set for all needs nothing of its own.
 	if d := brokerconfig.DiffDefault(files, t.liveConfig()); len(d.Options) > 0 {
-		calls = append(calls, optionCall{of: "all brokers", ops: kafkaOps(d.Options), alter: t.admin.AlterDefaultConfig})
+		calls = append(calls, optionCall{of: "all brokers", resource: forAll, ops: kafkaOps(d.Options), alter: t.admin.AlterDefaultConfig})
 	}
 	for _, c := range t.brokerChanges() {
 		if len(c.Options) > 0 {
-			calls = append(calls, optionCall{of: fmt.Sprintf("broker %d", c.id), ops: kafkaOps(c.Options),
+			calls = append(calls, optionCall{of: fmt.Sprintf("broker %d", c.id), resource: c.id, related: t.podNamed(c.pod), ops: kafkaOps(c.Options),
 				alter: func(ctx context.Context, ops []kafka.ConfigOp) error {
 					return t.admin.AlterBrokerConfig(ctx, c.id, ops)
 				}})
 		}
 	}
-	calls = slices.DeleteFunc(calls, func(c optionCall) bool { return t.settles(c.of, c.ops) })
 	outcomes := make([]outcome, len(calls))
 	err := inParallel(ctx, t.opts.BrokerCalls, len(calls), func(i int) error {
 		outcomes[i] = t.alter(ctx, calls[i])
@@ -148,6 +149,7 @@ func (t *turn) configure(ctx context.Context) error {
 	var refused []string
 	for _, o := range outcomes {
 		refused = append(refused, o.refused...)
+		t.soon = t.soon || o.goesOn
 	}
 	if len(refused) > 0 {
 		t.warn(reasonInvalidConfig, "%s", strings.Join(refused, "; "))
@@ -158,9 +160,11 @@ func (t *turn) configure(ctx context.Context) error {
 
 // optionCall changes options of one resource.
 type optionCall struct {
-	of    string
-	ops   []kafka.ConfigOp
-	alter func(context.Context, []kafka.ConfigOp) error
+	of       string
+	resource int32 // the broker, or forAll
+	related  runtime.Object
+	ops      []kafka.ConfigOp
+	alter    func(context.Context, []kafka.ConfigOp) error
 }
 
 // outcome of an optionCall.
@@ -169,6 +173,9 @@ type outcome struct {
 	refused []string
 	// failed is why the call could not be made.
 	failed error
+	// goesOn tells to look again soon: what was changed is not in effect yet, and
+	// numbers of threads change in steps; or the broker is down.
+	goesOn bool
 }
 
 // alter makes one call for all options. Kafka takes all of a resource's options or
@@ -183,12 +190,11 @@ func (t *turn) alter(ctx context.Context, c optionCall) outcome {
 	err := c.alter(ctx, c.ops)
 	switch {
 	case err == nil:
-		t.took(c.of, c.ops)
-		t.event(t.kafka, nil, reasonOptionsChanged, "Changed options of %s: %s", c.of, strings.Join(names, ", "))
-		return outcome{}
+		t.memory.sent.keep(c.resource, t.opts.Clock.Now(), c.ops)
+		t.event(t.kafka, c.related, reasonOptionsChanged, "Changed options of %s: %s", c.of, strings.Join(names, ", "))
+		return outcome{goesOn: true}
 	case errors.Is(err, kafka.ErrUnreachable):
-		t.soon = true // it is down, and fails nothing
-		return outcome{}
+		return outcome{goesOn: true} // it fails nothing
 	case kafka.Passing(err):
 		return outcome{failed: fmt.Errorf("changing options of %s: %w", c.of, err)}
 	case len(c.ops) == 1:
@@ -199,6 +205,9 @@ func (t *turn) alter(ctx context.Context, c optionCall) outcome {
 		err := c.alter(ctx, []kafka.ConfigOp{op})
 		switch {
 		case err == nil:
+			t.memory.sent.keep(c.resource, t.opts.Clock.Now(), []kafka.ConfigOp{op})
+			t.event(t.kafka, c.related, reasonOptionsChanged, "Changed options of %s: %s", c.of, op.Name)
+			o.goesOn = true
 		case kafka.Passing(err):
 			o.failed = errors.Join(o.failed, fmt.Errorf("changing option %s of %s: %w", op.Name, c.of, err))
 		default:

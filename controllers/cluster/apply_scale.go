@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -83,6 +84,7 @@ func (t *turn) rebalance(ctx context.Context) error {
 // removeNodes deletes the pods of nodes that no status names any more. Brokers go
 // before controllers: one that outlives them waits for them at its shutdown.
 func (t *turn) removeNodes(ctx context.Context) error {
+	t.tellOfEmpty()
 	nodes := slices.Clone(t.plan.removed)
 	slices.SortStableFunc(nodes, func(a, b nodepool.Node) int {
 		switch {
@@ -110,6 +112,21 @@ func (t *turn) removeNodes(ctx context.Context) error {
 		}
 	}
 	return errors.Join(failed...)
+}
+
+// tellOfEmpty tells that brokers which were held go now, before it is told that they
+// went.
+func (t *turn) tellOfEmpty() {
+	var ids []string
+	for _, n := range t.plan.removed {
+		if n.Broker {
+			ids = append(ids, fmt.Sprint(n.ID))
+		}
+	}
+	// Where the check is skipped nobody knows what they hold.
+	if len(ids) > 0 && len(t.plan.guard.Cordon) > 0 && t.memory.told[string(reasonHeld)] != "" {
+		t.event(t.kafka, nil, reasonDrained, "Brokers %s hold no replicas any more", strings.Join(ids, ", "))
+	}
 }
 
 // seeOff does what is left to do for nodes whose pods are gone: what was configured
@@ -151,7 +168,9 @@ func (t *turn) unregister(ctx context.Context, id int32) error {
 	err := t.admin.ClearBrokerConfig(ctx, id, options)
 	_, refused := errors.AsType[*kafka.RefusedOptionsError](err)
 	switch {
-	case err == nil, errors.Is(err, kafka.ErrBrokerNotRegistered):
+	case errors.Is(err, kafka.ErrBrokerNotRegistered):
+		return nil // by an operator before this one, and the broker that was asked has not heard of it
+	case err == nil:
 	case refused:
 		t.warn(reasonInvalidConfig, "some of what was configured for broker %d stays, and would be configured for the next one with this ID: %v", id, err)
 	default:
@@ -162,8 +181,9 @@ func (t *turn) unregister(ctx context.Context, id int32) error {
 		t.soon = true
 		return fmt.Errorf("unregistering broker %d: %w", id, err)
 	}
+	t.memory.sent.leave(id, t.opts.Clock.Now())
 	t.opts.Metrics.Unregistered(t.key.Namespace, t.key.Name)
-	t.event(t.kafka, nil, reasonUnregistered, "Broker %d is unregistered", id)
+	t.event(t.kafka, t.podNamed(nodepool.PodName(t.key.Name, t.plan.layout.leaving[id].pool, id)), reasonUnregistered, "Broker %d is unregistered", id)
 	return nil
 }
 

@@ -48,6 +48,7 @@ type env struct {
 	mu      sync.Mutex // the reconciler writes side by side
 	writes  []string
 	events  []string
+	notes   map[string]string // of Events, by what makes two the same
 	nextUID int
 	// beforeWrite, if set, is asked before each write; its error fails it.
 	beforeWrite func(write string) error
@@ -93,6 +94,7 @@ func newEnv(t *testing.T, objects ...client.Object) *env {
 
 // restartOperator replaces the reconciler by one that remembers nothing.
 func (e *env) restartOperator() {
+	e.notes = map[string]string{} // the recorder forgets too
 	from := gatherer{resources: e.store, objects: e.store, live: e.store, mapper: e.store.RESTMapper()}
 	if e.served != nil {
 		from.mapper = e.served
@@ -172,11 +174,23 @@ func (e *env) newUID() types.UID {
 	return types.UID(fmt.Sprintf("uid-%d", e.nextUID))
 }
 
-// Eventf implements recorder.
-func (e *env) Eventf(_, _ runtime.Object, _, reason, _, note string, args ...any) {
+// Eventf implements recorder. It fails where client-go's would swallow the note,
+// for an Event with all else the same was recorded before.
+func (e *env) Eventf(about, related runtime.Object, _, reason, _, note string, args ...any) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.events = append(e.events, reason+": "+fmt.Sprintf(note, args...))
+	text := fmt.Sprintf(note, args...)
+	e.events = append(e.events, reason+": "+text)
+	isSame := reason
+	for _, o := range []runtime.Object{about, related} {
+		if o, ok := o.(client.Object); ok {
+			isSame += fmt.Sprintf(" %T %s %s", o, o.GetName(), o.GetResourceVersion())
+		}
+	}
+	if before, known := e.notes[isSame]; known && before != text {
+		e.t.Errorf("the Event %q would be taken for a repetition of %q", text, before)
+	}
+	e.notes[isSame] = text
 }
 
 // eventReasons are the reasons of the Events since the last call.

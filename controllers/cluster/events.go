@@ -2,6 +2,7 @@ package cluster
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
@@ -58,6 +59,17 @@ func (r *reconciler) event(about, related runtime.Object, why reason, note strin
 		eventType = corev1.EventTypeWarning
 	}
 	r.recorder.Eventf(about, related, eventType, string(why), why.action(), note, args...)
+}
+
+// podNamed is the pod of a node, there or not, as what an Event is related to. One
+// is needed wherever several nodes may be told of at once: client-go's recorder
+// takes Events for repetitions of one that differ in nothing but their note, and
+// drops the note (getKey in k8s.io/client-go/tools/events).
+func (t *turn) podNamed(name string) runtime.Object {
+	if pod := t.pods[name]; pod != nil {
+		return pod
+	}
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: t.key.Namespace, Name: name}}
 }
 
 // tell tells of a state that may last: once, until it changes. What identifies the

@@ -18,14 +18,16 @@ const ruleFactor = "join-replication-factor"
 // The resources are judged as if they were new and all of them there. What the
 // cluster has come to is left out: the rules about that are about changes, which
 // the guard sees to here.
-func faultsOf(s *state) []string {
+//
+// missing are the roles that no pool has. They are faults, too; but of a cluster
+// that is being set up the pools come after their Kafka.
+func faultsOf(s *state) (faults, missing []string) {
 	kafka := s.kafka.DeepCopy()
 	kafka.Status = kafkav1.KafkaStatus{}
 	pools := make([]kafkav1.KafkaNodePool, 0, len(s.pools))
 	for _, p := range s.pools {
 		pools = append(pools, *p)
 	}
-	var faults []string
 	add := func(of string, r validation.Result) {
 		r.Refusals = slices.DeleteFunc(r.Refusals, func(f validation.Finding) bool { return f.Rule == ruleFactor })
 		for _, err := range r.Errors() {
@@ -41,9 +43,9 @@ func faultsOf(s *state) []string {
 	}
 	for _, role := range []string{kafkav1.RoleBroker, kafkav1.RoleController} {
 		if !slices.ContainsFunc(s.pools, func(p *kafkav1.KafkaNodePool) bool { return hasRole(p, role) }) {
-			faults = append(faults, "Kafka "+s.kafka.Name+": none of its node pools has the role "+role+
+			missing = append(missing, "Kafka "+s.kafka.Name+": none of its node pools has the role "+role+
 				": apply a KafkaNodePool with that role and the label "+kafkav1.LabelCluster+": "+s.kafka.Name)
 		}
 	}
-	return faults
+	return faults, missing
 }

@@ -198,6 +198,26 @@ func TestOptionIsChangedWithOneCallAndNotRepeated(t *testing.T) {
 	}
 }
 
+func TestThreadsChangeInStepsOneSoonAfterTheOther(t *testing.T) {
+	e := running(t, 3)
+	edit(e, "c", func(k *kafkav1.Kafka) { k.Spec.Kafka.Config = config(map[string]string{"num.io.threads": "40"}) })
+	for _, threads := range []string{"16", "32", "40"} {
+		e.turns(1)
+		want := []string{"AlterDefaultConfig (SET num.io.threads=" + threads + ")"}
+		if diff := cmp.Diff(want, e.kafka.TakeWrites()); diff != "" {
+			t.Errorf("-want +got:\n%s", diff)
+		}
+		if e.last.RequeueAfter != e.opts.WatchInterval {
+			t.Errorf("at %s the cluster is looked at again after %v", threads, e.last.RequeueAfter)
+		}
+	}
+	e.turns(12)
+	if w := e.kafka.TakeWrites(); len(w) > 0 {
+		t.Errorf("repeated: %v", w)
+	}
+	e.settled()
+}
+
 func config(options map[string]string) kafkav1.Config {
 	c := kafkav1.Config{}
 	for _, name := range slices.Sorted(maps.Keys(options)) {

@@ -16,8 +16,8 @@ type memory struct {
 	guard scaledown.Memory
 	// told is what Events said last, by what they are about.
 	told map[string]string
-	// settling are options that Kafka has taken and may not show yet.
-	settling settling
+	// sent are changes that brokers may not have heard of.
+	sent sentChanges
 }
 
 // memories of all clusters. A cluster is worked on by one worker at a time, so

@@ -28,6 +28,9 @@ type plan struct {
 	back map[int32]string
 	// faults are why nothing may be touched but for guarding and cordoning.
 	faults []string
+	// awaitsPools tells that nothing is wrong but that a new cluster's pools are not
+	// all there yet.
+	awaitsPools bool
 	// waits is why a removal that the guard lets go waits all the same.
 	waits string
 	// members are the nodes that there are to be, by ID.
@@ -80,7 +83,9 @@ func decide(s *state, seen observed.Cluster, memory scaledown.Memory, opts Optio
 	}
 	in.Removing, in.LosingRole = p.layout.goingBrokers(s)
 	p.guard = scaledown.Decide(in)
-	p.faults = faultsOf(s)
+	faults, missing := faultsOf(s)
+	p.faults = append(faults, missing...)
+	p.awaitsPools = len(faults) == 0 && len(missing) > 0 && s.kafka.Status.ClusterID == ""
 	if !skip {
 		p.waits = rebalancing(s)
 	}

@@ -84,6 +84,7 @@ func (r *reconciler) turn(ctx context.Context, k key, s *state) (ctrl.Result, er
 		reconciler: r, key: k, state: s, admin: admin, memory: m,
 		seen: r.observe(ctx, admin, s.kafka.Status.ClusterID),
 	}
+	t.soon = m.sent.complete(&t.seen)
 	t.plan = decide(s, t.seen, m.guard, r.opts)
 	if t.writes() {
 		if err := t.lookLive(ctx); err != nil {

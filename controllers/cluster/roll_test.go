@@ -153,6 +153,23 @@ func TestRackIsWrittenWhenThePodIsBoundAndTakenAwayBeforeTheNext(t *testing.T) {
 	}
 }
 
+func TestPodThatNoNodeFitsIsNamedWithTheReason(t *testing.T) {
+	kafka := newKafka()
+	kafka.Spec.Kafka.Rack = &kafkav1.Rack{TopologyKey: "zone"}
+	e := newEnv(t, kafka, newPool("brokers", 3, kafkav1.RoleBroker), newPool("controllers", 1, kafkav1.RoleController))
+	e.turns(1)
+	pod := e.podOf("c-brokers-1")
+	pod.Status.Conditions = []corev1.PodCondition{{
+		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, Message: "0/1 nodes are available.",
+	}}
+	e.must(e.store.Status().Update(e.byKubelet(), pod))
+	e.must(e.turn())
+	const want = "these pods are not ready: c-brokers-1 (no node fits: 0/1 nodes are available. For spec.kafka.rack it has to have the label zone.)"
+	if got, _ := e.condition(kafkav1.ConditionNotReady, "PodsNotReady"); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestLostRoleIsGivenUpWhenTheBrokerIsEmpty(t *testing.T) {
 	e := newEnv(t, newKafka(), newPool("brokers", 3, kafkav1.RoleBroker), newPool("mixed", 3, kafkav1.RoleController, kafkav1.RoleBroker))
 	e.turns(4)

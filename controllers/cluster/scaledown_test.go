@@ -114,16 +114,20 @@ func TestEmptyBrokersAreRemovedAndForgotten(t *testing.T) {
 		t.Errorf("calls: -want +got:\n%s", diff)
 	}
 	e.gone(3, 4)
-	if diff := cmp.Diff([]string{"Drained", "BrokerRemoved", "BrokerRemoved", "BrokerUnregistered", "BrokerUnregistered"}, order(e.eventReasons())); diff != "" {
+	if diff := cmp.Diff([]string{"Drained", "BrokerRemoved", "BrokerRemoved", "BrokerUnregistered", "BrokerUnregistered"}, e.eventReasons()); diff != "" {
 		t.Errorf("events: -want +got:\n%s", diff)
 	}
 }
 
-// order puts Drained, which is told at the end of a turn, before what it led to.
-func order(reasons []string) []string {
-	rank := []string{"Drained", "BrokerRemoved", "BrokerUnregistered"}
-	slices.SortStableFunc(reasons, func(a, b string) int { return slices.Index(rank, a) - slices.Index(rank, b) })
-	return reasons
+// A broker that goes while the check is skipped is not said to be empty.
+func TestHeldBrokersThatGoUncheckedAreNotToldOfAsDrained(t *testing.T) {
+	e := held(t)
+	e.eventReasons()
+	e.annotate("c", kafkav1.AnnotationSkipScaleDownCheck, "true")
+	e.turns(1)
+	if diff := cmp.Diff([]string{"BrokerRemoved", "BrokerRemoved"}, e.eventReasons()); diff != "" {
+		t.Errorf("events: -want +got:\n%s", diff)
+	}
 }
 
 // gone checks that nothing is left of brokers, that the others run as if nothing

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
@@ -121,13 +122,32 @@ func (t *turn) mainCondition(failed error) kafkav1.Condition {
 	var unready []string
 	for _, m := range t.plan.members {
 		if pod := t.pods[m.Pod]; pod == nil || !isReady(pod) || m.err != nil {
-			unready = append(unready, m.Pod)
+			unready = append(unready, m.Pod+unscheduled(m, pod))
 		}
 	}
 	if len(unready) > 0 {
 		return condition(kafkav1.ConditionNotReady, reasonPodsNotReady, "these pods are not ready: "+strings.Join(unready, ", "))
 	}
 	return condition(kafkav1.ConditionReady, "", "")
+}
+
+// unscheduled tells, in parentheses, why no node fits a pod; it is empty where one
+// does.
+func unscheduled(m member, pod *corev1.Pod) string {
+	if pod == nil {
+		return ""
+	}
+	for _, c := range pod.Status.Conditions {
+		if c.Type != corev1.PodScheduled || c.Status != corev1.ConditionFalse || c.Reason != corev1.PodReasonUnschedulable {
+			continue
+		}
+		text := c.Message
+		if key := brokerpod.RackKey(m.input); key != "" {
+			text += fmt.Sprintf(" For spec.kafka.rack it has to have the label %s.", key)
+		}
+		return " (no node fits: " + text + ")"
+	}
+	return ""
 }
 
 // planWarnings are what the plan itself tells.
@@ -190,18 +210,16 @@ func (t *turn) fillPoolStatus(pool *kafkav1.KafkaNodePool, n poolNodes) {
 		kafkav1.LabelCluster, t.key.Name, kafkav1.LabelName, t.key.Name, kafkav1.LabelPoolName, pool.Name)
 }
 
-// tellOfGuard tells when a removal begins to be held, and when it goes.
+// tellOfGuard tells when a removal begins to be held.
 func (t *turn) tellOfGuard() {
 	var ids []string
 	for _, h := range t.plan.guard.Held {
 		ids = append(ids, fmt.Sprint(h.ID))
 	}
-	before, now := t.memory.told[string(reasonHeld)], strings.Join(ids, ", ")
-	t.tell(reasonHeld, now, "%s", t.plan.guard.Message())
-	if before != "" && now == "" && len(t.plan.removed) > 0 {
-		t.event(t.kafka, nil, reasonDrained, "Brokers %s hold no replicas any more", before)
+	t.tell(reasonHeld, strings.Join(ids, ", "), "%s", t.plan.guard.Message())
+	if !t.plan.awaitsPools {
+		t.tell(reasonInvalid, strings.Join(t.plan.faults, "; "), "%s", strings.Join(t.plan.faults, "; "))
 	}
-	t.tell(reasonInvalid, strings.Join(t.plan.faults, "; "), "%s", strings.Join(t.plan.faults, "; "))
 	t.tell(reasonVersionRefused, t.plan.versions.refusal, "%s", t.plan.versions.refusal)
 	_, seen := t.seen.Registration.Get()
 	t.opts.Metrics.Reachable(t.key.Namespace, t.key.Name, seen)

@@ -2,8 +2,10 @@ package e2e
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -48,10 +50,16 @@ type cluster struct {
 type clusterOptions struct {
 	// version of Kafka, and the metadata version that it is formatted at.
 	version, metadata string
-	// brokers is their number; there is one controller beside them.
-	brokers int
+	// brokers is their number; there is one controller beside them, or so many.
+	brokers, controllers int
 	// kafka, if set, changes the Kafka before it is created.
 	kafka func(*apiv1.Kafka)
+	// pools, if set, are those to create in place of these two.
+	pools []client.Object
+	// versions of Kafka that pods may run besides.
+	versions []string
+	// nodes with their labels, in place of one in each of the zones a and b.
+	nodes map[string]map[string]string
 	// installed, if set, is called before the operator is started.
 	installed func(*cluster)
 }
@@ -62,9 +70,12 @@ func startCluster(t *testing.T, opts clusterOptions) *cluster {
 	if opts.version == "" {
 		opts.version = kafka.DefaultVersion
 	}
+	if opts.nodes == nil {
+		opts.nodes = map[string]map[string]string{"node-a": {corev1.LabelTopologyZone: "a"}, "node-b": {corev1.LabelTopologyZone: "b"}}
+	}
 	plane, nodes := startNodes(t, harness.NodesOptions{
-		Nodes:  map[string]map[string]string{"node-a": {corev1.LabelTopologyZone: "a"}, "node-b": {corev1.LabelTopologyZone: "b"}},
-		Images: kafkaImages(t, opts.version),
+		Nodes:  opts.nodes,
+		Images: kafkaImages(t, append(opts.versions, opts.version)...),
 		Env:    harness.JVM(),
 	})
 	c := &cluster{t: t, plane: plane, nodes: nodes, client: plane.Client}
@@ -87,8 +98,15 @@ func startCluster(t *testing.T, opts clusterOptions) *cluster {
 	if opts.kafka != nil {
 		opts.kafka(k)
 	}
-	create(t, c.client, k, newPool("controllers", 1, apiv1.RoleController), newPool("brokers", opts.brokers, apiv1.RoleBroker))
-	c.await(5*time.Minute, c.isReady)
+	create(t, c.client, k)
+	if opts.pools == nil {
+		opts.pools = []client.Object{
+			newPool("controllers", max(opts.controllers, 1), apiv1.RoleController),
+			newPool("brokers", opts.brokers, apiv1.RoleBroker),
+		}
+	}
+	create(t, c.client, opts.pools...)
+	c.await(6*time.Minute, c.isReady)
 	c.connect()
 	return c
 }
@@ -121,7 +139,7 @@ spec:
 	return k
 }
 
-func newPool(pool string, replicas int, role string) *unstructured.Unstructured {
+func newPool(pool string, replicas int, roles ...string) *unstructured.Unstructured {
 	p := &unstructured.Unstructured{}
 	fromYAML(fmt.Sprintf(`
 apiVersion: kafka.strimzi.io/v1
@@ -131,7 +149,7 @@ spec:
   roles: [%s]
   storage: {type: jbod, volumes: [{id: 0, type: persistent-claim, size: 1Gi, deleteClaim: true}]}
   jvmOptions: {"-Xms": 128m, "-Xmx": 256m, "-XX": {UseG1GC: "false", UseSerialGC: "true", TieredStopAtLevel: "1"}}
-`, replicas, role), p)
+`, replicas, strings.Join(roles, ", ")), p)
 	p.SetNamespace(namespace)
 	p.SetName(pool)
 	p.SetLabels(map[string]string{apiv1.LabelCluster: name})
@@ -144,28 +162,30 @@ func fromYAML(text string, into any) {
 	}
 }
 
+// patience is what bounds are multiplied by: they are those of an idle machine,
+// and ten JVMs that start make two cores busy.
+const patience = 3
+
 // await tries until there is no error.
 func (c *cluster) await(bound time.Duration, try func(context.Context) error) {
 	c.t.Helper()
-	ctx, cancel := context.WithTimeout(c.t.Context(), bound)
+	bound *= patience
+	// Cut off only after the bound, so that the last error tells what was not so.
+	ctx, cancel := context.WithTimeout(c.t.Context(), bound+15*time.Second)
 	defer cancel()
 	ticker := time.NewTicker(200 * time.Millisecond)
 	defer ticker.Stop()
-	var last error
+	deadline := time.After(bound)
 	for {
 		start := time.Now()
 		err := try(ctx)
 		if err == nil {
 			return
 		}
-		// What the bound cut short tells nothing.
-		if ctx.Err() == nil || last == nil {
-			last = fmt.Errorf("%w (the last try took %s)", err, time.Since(start).Round(time.Millisecond))
-		}
 		select {
 		case <-ticker.C:
-		case <-ctx.Done():
-			c.t.Fatalf("still after %s: %v", bound, last)
+		case <-deadline:
+			c.t.Fatalf("still after %s: %v (the last try took %s)", bound, err, time.Since(start).Round(time.Millisecond))
 		}
 	}
 }
@@ -192,12 +212,40 @@ func (c *cluster) isReady(ctx context.Context) error {
 // scale asks for another number of nodes in a pool.
 func (c *cluster) scale(pool string, replicas int) {
 	c.t.Helper()
+	c.patchPool(pool, map[string]any{"spec": map[string]any{"replicas": replicas}})
+}
+
+// patchPool merges into a pool; nil takes a field away.
+func (c *cluster) patchPool(pool string, merge map[string]any) {
+	c.t.Helper()
 	p := &apiv1.KafkaNodePool{}
 	p.Namespace, p.Name = namespace, pool
-	body := fmt.Sprintf(`{"spec":{"replicas":%d}}`, replicas)
-	if err := c.client.Patch(c.t.Context(), p, client.RawPatch(types.MergePatchType, []byte(body))); err != nil {
+	c.merge(p, merge)
+}
+
+// patch merges into the Kafka; nil takes a field away.
+func (c *cluster) patch(merge map[string]any) {
+	c.t.Helper()
+	k := &apiv1.Kafka{}
+	k.Namespace, k.Name = namespace, name
+	c.merge(k, merge)
+}
+
+func (c *cluster) merge(o client.Object, merge map[string]any) {
+	c.t.Helper()
+	body, err := json.Marshal(merge)
+	if err != nil {
 		c.t.Fatal(err)
 	}
+	if err := c.client.Patch(c.t.Context(), o, client.RawPatch(types.MergePatchType, body)); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// configure merges into spec.kafka.config; nil takes an option away.
+func (c *cluster) configure(options map[string]any) {
+	c.t.Helper()
+	c.patch(map[string]any{"spec": map[string]any{"kafka": map[string]any{"config": options}}})
 }
 
 // connect makes clients of the running Kafka.

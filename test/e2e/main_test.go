@@ -43,14 +43,17 @@ func prepare() error {
 	return errors.Join(errs...)
 }
 
-// kafkaVersions are those that the tests run: the default one, and all with
+// kafkaVersions are those that the tests run: two minor versions, and all with
 // SLUICE_KAFKA_VERSIONS=all.
 func kafkaVersions() []string {
 	if os.Getenv("SLUICE_KAFKA_VERSIONS") == "all" {
 		return kafka.Versions()
 	}
-	return []string{kafka.DefaultVersion}
+	return []string{olderVersion, kafka.DefaultVersion}
 }
+
+// olderVersion of Kafka is of the minor version before the default one's.
+const olderVersion = "4.2.1"
 
 // startNodes starts a control plane with nodes, which end with the test.
 func startNodes(t *testing.T, opts harness.NodesOptions) (*harness.ControlPlane, *harness.Nodes) {
@@ -74,7 +77,7 @@ func startNodes(t *testing.T, opts harness.NodesOptions) (*harness.ControlPlane,
 
 // within is how long the tests wait for what takes a moment: a loaded two-core
 // machine takes many times as long as an idle one.
-const within = 30 * time.Second
+const within = 180 * time.Second
 
 // eventually tries until there is no error.
 func eventually(t *testing.T, try func() error) {

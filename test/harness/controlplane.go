@@ -80,24 +80,11 @@ func StartControlPlane(ctx context.Context, opts ControlPlaneOptions) (_ *Contro
 	// envtest logs through controller-runtime, which complains where nobody took
 	// the log; what matters here comes back as an error.
 	ctrllog.SetLogger(logr.Discard())
-	cp.env = &envtest.Environment{
-		ControlPlaneStartTimeout: startTimeout,
-		ControlPlaneStopTimeout:  startTimeout,
-	}
-	// Explicit paths: envtest would let TEST_ASSET_* variables override a folder.
-	cp.env.ControlPlane.GetAPIServer().Path = filepath.Join(assets, KubeAPIServer)
-	cp.env.ControlPlane.Etcd = &envtest.Etcd{Path: filepath.Join(assets, Etcd)}
-	cp.env.ControlPlane.KubectlPath = filepath.Join(assets, Kubectl)
+	cp.env = environment(assets)
 	// In a folder that envtest makes itself the certificates would end with the
 	// first process of the API server.
 	if cp.env.ControlPlane.GetAPIServer().CertDir, err = os.MkdirTemp(cp.Dir, "kube-apiserver-"); err != nil {
 		return nil, err
-	}
-	// A webhook's Service leads to its pods: nothing stands for its own address.
-	cp.env.ControlPlane.GetAPIServer().Configure().Set("enable-aggregator-routing", "true")
-	if isIsolated() {
-		// It would take that of the default route, and there is none.
-		cp.env.ControlPlane.GetAPIServer().Configure().Set("advertise-address", gateway)
 	}
 	logFile, err := os.Create(filepath.Join(cp.Dir, "kube-apiserver.log"))
 	if err != nil {
@@ -126,6 +113,26 @@ func StartControlPlane(ctx context.Context, opts ControlPlaneOptions) (_ *Contro
 		}
 	}
 	return cp, nil
+}
+
+// environment of the binaries in a folder.
+func environment(assets string) *envtest.Environment {
+	env := &envtest.Environment{
+		ControlPlaneStartTimeout: startTimeout,
+		ControlPlaneStopTimeout:  startTimeout,
+	}
+	// Explicit paths: envtest would let TEST_ASSET_* variables override a folder.
+	api := env.ControlPlane.GetAPIServer()
+	api.Path = filepath.Join(assets, KubeAPIServer)
+	env.ControlPlane.Etcd = &envtest.Etcd{Path: filepath.Join(assets, Etcd)}
+	env.ControlPlane.KubectlPath = filepath.Join(assets, Kubectl)
+	// A webhook's Service leads to its pods: nothing stands for its own address.
+	api.Configure().Set("enable-aggregator-routing", "true")
+	if isIsolated() {
+		// It would take that of the default route, and there is none.
+		api.Configure().Set("advertise-address", gateway)
+	}
+	return env
 }
 
 // Stop stops everything that StartControlPlane started.

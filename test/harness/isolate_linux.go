@@ -49,25 +49,60 @@ func Isolate(prepare func() error) error {
 	return nil
 }
 
+// startIsolated executes this program in new namespaces.
+func startIsolated() (*exec.Cmd, error) {
+	return startInNamespaces(func() *exec.Cmd {
+		cmd := exec.Command("/proc/self/exe")
+		cmd.Args = os.Args
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+		cmd.Env = append(os.Environ(), isolated+"="+isolatedNew)
+		return cmd
+	})
+}
+
+// CanIsolate is why Isolate would fail here; nil where it would not.
+func CanIsolate() error {
+	cmd, err := startInNamespaces(func() *exec.Cmd { return exec.Command("/bin/true") })
+	if err != nil {
+		return err
+	}
+	return cmd.Wait()
+}
+
+// startInNamespaces starts a command in user, mount and network namespaces of its
+// own. Root, too, has a user namespace, where it can do less harm; but it needs
+// none.
+func startInNamespaces(command func() *exec.Cmd) (*exec.Cmd, error) {
+	start := func(user bool) (*exec.Cmd, error) {
+		cmd := command()
+		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Cloneflags: unix.CLONE_NEWNS | unix.CLONE_NEWNET}
+		if user {
+			cmd.SysProcAttr.Cloneflags |= unix.CLONE_NEWUSER
+			cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{HostID: os.Geteuid(), Size: 1}}
+			cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{HostID: os.Getegid(), Size: 1}}
+		}
+		return cmd, cmd.Start()
+	}
+	cmd, err := start(true)
+	if err != nil && os.Geteuid() == 0 {
+		cmd, err = start(false)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("making user, mount and network namespaces (allowed here? as root, or by sysctl kernel.unprivileged_userns_clone and kernel.apparmor_restrict_unprivileged_userns): %w", err)
+	}
+	return cmd, nil
+}
+
 // executeIsolated runs this program in new namespaces and returns its exit code.
 func executeIsolated() (int, error) {
-	cmd := exec.Command("/proc/self/exe")
-	cmd.Args = os.Args
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	cmd.Env = append(os.Environ(), isolated+"="+isolatedNew)
-	cmd.SysProcAttr = &syscall.SysProcAttr{
-		Pdeathsig:   syscall.SIGKILL,
-		Cloneflags:  unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWNET,
-		UidMappings: []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}},
-		GidMappings: []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}},
-	}
 	// A terminal's Ctrl-C reaches the child by itself. The timeout of go test is
 	// a SIGQUIT.
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT)
 	defer signal.Stop(signals)
-	if err := cmd.Start(); err != nil {
-		return 0, fmt.Errorf("making user, mount and network namespaces (allowed here? as root, or by kernel.unprivileged_userns_clone and kernel.apparmor_restrict_unprivileged_userns): %w", err)
+	cmd, err := startIsolated()
+	if err != nil {
+		return 0, err
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()

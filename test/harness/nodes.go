@@ -61,12 +61,16 @@ type Image struct {
 	Folder, Path string
 }
 
+// HostImage is an image that has nothing but this machine's own files, as all
+// others have beneath.
+const HostImage = "host"
+
 // NodesOptions of nodes.
 type NodesOptions struct {
 	// Nodes to register, with their labels.
 	Nodes map[string]map[string]string
-	// Images by the name that pods give them. Containers of any other image see
-	// just this machine's files.
+	// Images by the name that pods give them, beside HostImage. A container of any
+	// other waits, as if it could not be pulled.
 	Images map[string]Image
 	// Env is set in every container that does not set it itself.
 	Env map[string]string
@@ -77,7 +81,13 @@ type NodesOptions struct {
 	Out io.Writer
 }
 
-// Nodes run the pods of a control plane as processes of this machine.
+// Nodes run the pods of a control plane as processes of this machine, each pod in
+// a network of its own that this process reaches. What differs from a cluster:
+// the root file system of containers is this machine's, read-only but for /, /tmp
+// and /run; users, capabilities and limits are not set; a container's ID names
+// its process (process://PID); a claim is a folder and may grow; names of
+// services lead to their pods, also where the service has an address; and nothing
+// stands for that address.
 type Nodes struct {
 	// Log is the agent's; those of containers are in PodLogs, as
 	// NAMESPACE_POD/CONTAINER.log, one over all restarts and pods of the name.
@@ -133,6 +143,7 @@ func (n *Nodes) arguments(cp *ControlPlane, opts NodesOptions) []string {
 	for _, name := range slices.Sorted(maps.Keys(opts.Images)) {
 		args = append(args, "--image="+name+"="+opts.Images[name].Folder+":"+opts.Images[name].Path)
 	}
+	args = append(args, "--image="+HostImage)
 	for _, name := range slices.Sorted(maps.Keys(opts.Env)) {
 		args = append(args, "--env="+name+"="+opts.Env[name])
 	}

@@ -1,10 +1,12 @@
 package fake
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/sluice-kafka/sluice/internal/configdef"
@@ -196,9 +198,19 @@ func (k *Kafka) Quorum(ctx context.Context) (observed.Quorum, error) {
 func (k *Kafka) MinInSyncReplicas(ctx context.Context, topics []string) (map[string]int, error) {
 	err := k.begin(ctx, Call{Name: "MinInSyncReplicas"})
 	defer k.mu.Unlock()
+	ofAll := k.defaults[minISR]
+	for _, id := range k.registered() {
+		ofAll = cmp.Or(ofAll, k.brokers[id].static[minISR])
+	}
 	all := map[string]int{}
 	for _, t := range topics {
-		all[t] = max(k.MinISR[t], 1)
+		all[t] = 1
+		if n, err := strconv.Atoi(ofAll); err == nil {
+			all[t] = n
+		}
+		if n := k.MinISR[t]; n > 0 {
+			all[t] = n
+		}
 	}
 	return all, err
 }

@@ -156,13 +156,8 @@ func (k *Kafka) AlterDefaultConfig(ctx context.Context, ops []kafka.ConfigOp) er
 		return err
 	}
 	for _, op := range ops {
-		switch {
-		case k.Refused[op.Name]:
-			return invalidConfig("refused: " + op.Name)
-		case op.Name == cordoned:
-			return invalidRequest("cordoned.log.dirs is per broker")
-		case op.Name == minISR && k.elr && op.Delete:
-			return invalidConfig("the cluster's min.insync.replicas cannot be removed with ELR")
+		if err := k.judgeDefault(op); err != nil {
+			return err
 		}
 	}
 	for _, op := range ops {
@@ -170,6 +165,24 @@ func (k *Kafka) AlterDefaultConfig(ctx context.Context, ops []kafka.ConfigOp) er
 			delete(k.defaults, op.Name)
 		} else {
 			k.defaults[op.Name] = op.Value
+		}
+	}
+	return nil
+}
+
+// judgeDefault refuses what the brokers refuse to have set for all of them.
+func (k *Kafka) judgeDefault(op kafka.ConfigOp) error {
+	switch {
+	case k.Refused[op.Name]:
+		return invalidConfig("refused: " + op.Name)
+	case op.Name == cordoned:
+		return invalidRequest("cordoned.log.dirs is per broker")
+	case op.Name == minISR && k.elr && op.Delete:
+		return invalidConfig("the cluster's min.insync.replicas cannot be removed with ELR")
+	}
+	for _, id := range k.registered() {
+		if option, known := configdef.Broker(k.brokers[id].version, op.Name); known && option.Update != configdef.ClusterWide {
+			return invalidRequest("cannot update these configs at the default cluster level: " + op.Name)
 		}
 	}
 	return nil

@@ -45,7 +45,7 @@ type Kafka struct {
 	CallErrs map[string]error
 	// Refused options fail the whole call that sets or deletes them.
 	Refused map[string]bool
-	// MinISR of topics; 1 where absent.
+	// MinISR of topics that have their own; others have what the brokers have.
 	MinISR map[string]int
 	// BeforeWrite, if set, is asked before each call that changes something: its
 	// error fails the call.

@@ -28,17 +28,30 @@ type Mover struct {
 // returns how many partitions that are. A partition keeps its number of replicas,
 // its order of them, and the replicas that are elsewhere.
 func (m Mover) Submit(ctx context.Context, from, to []int32) (int, error) {
+	return m.submit(ctx, from, to, map[string]int{})
+}
+
+// submit keeps in numbers how many replicas partitions have. Where one has more, a
+// broker answered that has not heard of the end of its reassignment: it counts as
+// moved, and is left alone.
+func (m Mover) submit(ctx context.Context, from, to []int32, numbers map[string]int) (int, error) {
 	topics, err := m.Client.ListTopicsWithInternal(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("listing topics: %w", err)
 	}
 	var req kadm.AlterPartitionAssignmentsReq
-	moved := 0
+	moved, late := 0, 0
 	for _, t := range topics.Sorted() {
 		if len(m.Topics) > 0 && !slices.Contains(m.Topics, t.Topic) {
 			continue
 		}
 		for _, p := range t.Partitions.Sorted() {
+			name := fmt.Sprintf("%s-%d", t.Topic, p.Partition)
+			if n, known := numbers[name]; known && len(p.Replicas) > n {
+				late++
+				continue
+			}
+			numbers[name] = len(p.Replicas)
 			if replicas, changed := replace(p.Replicas, from, to, moved); changed {
 				req.Assign(t.Topic, p.Partition, replicas)
 				moved++
@@ -46,13 +59,13 @@ func (m Mover) Submit(ctx context.Context, from, to []int32) (int, error) {
 		}
 	}
 	if moved == 0 {
-		return 0, nil
+		return late, nil
 	}
 	answer, err := m.Client.AlterPartitionAssignments(ctx, req)
 	if err != nil {
 		return 0, fmt.Errorf("submitting reassignments: %w", err)
 	}
-	return moved, answer.Error()
+	return moved + late, answer.Error()
 }
 
 // replace puts brokers of to in the place of those of from; turn spreads them.
@@ -76,6 +89,7 @@ func replace(replicas, from, to []int32, turn int) (list []int32, changed bool) 
 // nothing is in flight. ctx bounds it.
 func (m Mover) Drain(ctx context.Context, from, to []int32) error {
 	var last error
+	numbers := map[string]int{}
 	err := wait.PollUntilContextCancel(ctx, pollInterval, true, func(ctx context.Context) (bool, error) {
 		var flights kadm.ListPartitionReassignmentsResponses
 		if flights, last = m.Client.ListPartitionReassignments(ctx, nil); last != nil {
@@ -86,7 +100,7 @@ func (m Mover) Drain(ctx context.Context, from, to []int32) error {
 			return false, nil
 		}
 		var n int
-		n, last = m.Submit(ctx, from, to)
+		n, last = m.submit(ctx, from, to, numbers)
 		if last == nil && n > 0 {
 			last = fmt.Errorf("%d partitions were still there", n)
 		}

@@ -39,7 +39,7 @@ type Node struct {
 }
 
 // Image stands for a container image: a folder that is mounted, read-only, where
-// the image would have it.
+// the image would have it; nothing is where there is no folder.
 type Image struct {
 	Folder, Path string
 }
@@ -48,8 +48,7 @@ type Image struct {
 type Config struct {
 	Client kubernetes.Interface
 	Nodes  []Node
-	// Images by the name that containers ask for; any other name has nothing
-	// mounted.
+	// Images by the name that containers ask for. A container of any other waits.
 	Images map[string]Image
 	// Env is set in every container that does not set it itself.
 	Env map[string]string

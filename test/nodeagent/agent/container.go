@@ -26,6 +26,7 @@ const (
 	reasonCreating    = "ContainerCreating"
 	reasonInitWaits   = "PodInitializing"
 	reasonConfigError = "CreateContainerConfigError"
+	reasonImageError  = "ErrImagePull"
 	reasonRunError    = "RunContainerError"
 	reasonBackOff     = "CrashLoopBackOff"
 	reasonHeld        = "HeldDown"
@@ -58,14 +59,13 @@ func (c *container) keep(policy corev1.RestartPolicy) bool {
 	for c.w.wanted.Err() == nil {
 		if c.w.isHeld(c.w.key) {
 			c.wait(reasonHeld, "a test holds the pod down")
-			c.w.pause(c.w.wanted, retryEvery)
+			c.w.pause(c.w.wanted)
 			continue
 		}
 		p, reason, err := c.start()
 		if err != nil {
-			c.w.Log.Info("Container waits", "pod", c.w.key, "container", c.spec.Name, "reason", reason, "message", err.Error())
 			c.wait(reason, err.Error())
-			c.w.pause(c.w.wanted, retryEvery)
+			c.w.pause(c.w.wanted)
 			continue
 		}
 		code := c.attend(p)
@@ -100,13 +100,21 @@ func (c *container) wait(reason, message string) {
 	if c.state.Terminated != nil {
 		c.last = c.state
 	}
-	c.state = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}
+	waiting := corev1.ContainerStateWaiting{Reason: reason, Message: message}
+	news := c.state.Waiting == nil || *c.state.Waiting != waiting
+	c.state = corev1.ContainerState{Waiting: &waiting}
 	c.mu.Unlock()
-	c.w.publish()
+	if news {
+		c.w.Log.Info("Container waits", "pod", c.w.key, "container", c.spec.Name, "reason", reason, "message", message)
+		c.w.publish()
+	}
 }
 
 // start makes the environment and the mounts anew and runs the command.
 func (c *container) start() (*sandbox.Process, string, error) {
+	if _, ok := c.w.Images[c.spec.Image]; !ok {
+		return nil, reasonImageError, fmt.Errorf("this node has no image %q", c.spec.Image)
+	}
 	pod := c.w.asSeen()
 	env, err := c.environment(pod)
 	if err != nil {

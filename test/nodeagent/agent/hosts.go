@@ -54,10 +54,12 @@ func (a *Agent) serviceNames() string {
 			if p.Namespace != s.Namespace || !labels.SelectorFromSet(s.Spec.Selector).Matches(labels.Set(p.Labels)) || !published(s, p) {
 				continue
 			}
-			names := domains(s.Name, s.Namespace)
+			var names []string
 			if s.Spec.ClusterIP == corev1.ClusterIPNone && p.Spec.Subdomain == s.Name && p.Spec.Hostname != "" {
-				names = append(names, domains(p.Spec.Hostname+"."+s.Name, s.Namespace)...)
+				// First, since the first is what an address's name is.
+				names = domains(p.Spec.Hostname+"."+s.Name, s.Namespace)
 			}
+			names = append(names, domains(s.Name, s.Namespace)...)
 			fmt.Fprintf(&text, "%s %s\n", p.Status.PodIP, strings.Join(names, " "))
 		}
 	}

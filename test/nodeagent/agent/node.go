@@ -13,7 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 )
 
 // leaseSeconds is a kubelet's default; it renews at a quarter of it.
@@ -108,7 +108,7 @@ func (a *Agent) renew(ctx context.Context, node string) error {
 }
 
 // bindPods gives each pod without a node the one with the fewest pods of those
-// that its selector allows and that are not cordoned.
+// that its selector and its node affinity allow and that are not cordoned.
 func (a *Agent) bindPods(ctx context.Context) (done bool) {
 	done = true
 	count := map[string]int{}
@@ -127,6 +127,7 @@ func (a *Agent) bindPods(ctx context.Context) (done bool) {
 		node := a.choose(p, count)
 		if node == "" {
 			a.Log.Info("No node fits", "pod", p.Namespace+"/"+p.Name, "nodeSelector", p.Spec.NodeSelector)
+			a.sayUnschedulable(ctx, p)
 			done = false
 			continue
 		}
@@ -151,7 +152,11 @@ func (a *Agent) choose(p *corev1.Pod, count map[string]int) string {
 	best := ""
 	for _, n := range a.Nodes {
 		node, err := a.nodes.Get(n.Name)
-		if err != nil || node.Spec.Unschedulable || !labels.SelectorFromSet(p.Spec.NodeSelector).Matches(labels.Set(node.Labels)) {
+		if err != nil || node.Spec.Unschedulable {
+			continue
+		}
+		// A term that cannot be read matches nothing, as the scheduler has it.
+		if fits, err := nodeaffinity.GetRequiredNodeAffinity(p).Match(node); err != nil || !fits {
 			continue
 		}
 		if best == "" || count[n.Name] < count[best] {
@@ -159,4 +164,22 @@ func (a *Agent) choose(p *corev1.Pod, count map[string]int) string {
 		}
 	}
 	return best
+}
+
+// sayUnschedulable has the pod say that no node fits, in the words of the
+// scheduler's own plugin for node affinity.
+func (a *Agent) sayUnschedulable(ctx context.Context, p *corev1.Pod) {
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
+			return
+		}
+	}
+	changed := p.DeepCopy()
+	changed.Status.Conditions = append(changed.Status.Conditions, corev1.PodCondition{
+		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, LastTransitionTime: metav1.Now(),
+		Message: fmt.Sprintf("0/%d nodes are available: %d node(s) didn't match Pod's node affinity/selector.", len(a.Nodes), len(a.Nodes)),
+	})
+	if _, err := a.Client.CoreV1().Pods(p.Namespace).UpdateStatus(ctx, changed, metav1.UpdateOptions{}); err != nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
+		a.Log.Error("Writing that no node fits", "pod", p.Namespace+"/"+p.Name, "error", err)
+	}
 }

@@ -119,7 +119,7 @@ func (w *worker) keepVolumes() {
 func (w *worker) mounts(c corev1.Container, env map[string]string) ([]sandbox.Mount, error) {
 	pod := w.current()
 	all := []sandbox.Mount{{Source: w.hostsPath(pod), Target: "/etc/hosts"}}
-	if image, ok := w.Images[c.Image]; ok {
+	if image := w.Images[c.Image]; image.Folder != "" {
 		all = append(all, sandbox.Mount{Source: image.Folder, Target: image.Path, ReadOnly: true, Shared: true})
 	}
 	w.mu.Lock()

@@ -40,7 +40,7 @@ func (w *worker) publish() {
 			return // gone, or another pod of that name
 		}
 		w.Log.Error("Writing a status", "pod", w.key, "error", err)
-		w.pause(w.exists, retryEvery)
+		w.pause(w.exists)
 	}
 }
 
@@ -58,19 +58,7 @@ func (w *worker) status() corev1.PodStatus {
 	if ip := w.address(); ip != "" {
 		s.PodIP, s.PodIPs = ip, []corev1.PodIP{{IP: ip}}
 	}
-	initialized := true
-	for _, c := range w.inits {
-		one := c.status()
-		initialized = initialized && one.State.Terminated != nil && one.State.Terminated.ExitCode == 0
-		s.InitContainerStatuses = append(s.InitContainerStatuses, one)
-	}
-	for _, c := range w.mains {
-		one := c.status()
-		if initialized && one.State.Waiting != nil && one.State.Waiting.Reason == reasonInitWaits {
-			one.State.Waiting = &corev1.ContainerStateWaiting{Reason: reasonCreating, Message: trouble}
-		}
-		s.ContainerStatuses = append(s.ContainerStatuses, one)
-	}
+	initialized := w.addContainers(&s, trouble)
 	s.Phase = phase(pod, s)
 	unready := unreadyNames(s)
 	if finishedPhase(s.Phase) {
@@ -85,6 +73,25 @@ func (w *worker) status() corev1.PodStatus {
 		corev1.ContainersReady: len(unready) == 0, corev1.PodReady: len(unready) == 0 && gatesOpen(pod),
 	}, message)
 	return s
+}
+
+// addContainers adds what is known of the containers, and tells whether all init
+// containers have succeeded. Trouble is what holds the pod before them.
+func (w *worker) addContainers(s *corev1.PodStatus, trouble string) (initialized bool) {
+	initialized = true
+	for _, c := range w.inits {
+		one := c.status()
+		initialized = initialized && one.State.Terminated != nil && one.State.Terminated.ExitCode == 0
+		s.InitContainerStatuses = append(s.InitContainerStatuses, one)
+	}
+	for _, c := range w.mains {
+		one := c.status()
+		if initialized && one.State.Waiting != nil && one.State.Waiting.Reason == reasonInitWaits {
+			one.State.Waiting = &corev1.ContainerStateWaiting{Reason: reasonCreating, Message: trouble}
+		}
+		s.ContainerStatuses = append(s.ContainerStatuses, one)
+	}
+	return initialized
 }
 
 // conditions keep their time of transition where they say what they said.
@@ -114,13 +121,27 @@ func (w *worker) conditions(pod *corev1.Pod, is map[corev1.PodConditionType]bool
 
 // phase as a kubelet gives it.
 func phase(pod *corev1.Pod, s corev1.PodStatus) corev1.PodPhase {
-	for _, c := range s.InitContainerStatuses {
-		if t := c.State.Terminated; t != nil && t.ExitCode != 0 && pod.Spec.RestartPolicy == corev1.RestartPolicyNever {
-			return corev1.PodFailed
-		}
+	never := pod.Spec.RestartPolicy == corev1.RestartPolicyNever
+	if _, _, failed := count(s.InitContainerStatuses); failed > 0 && never {
+		return corev1.PodFailed
 	}
-	var began, ended, failed int
-	for _, c := range s.ContainerStatuses {
+	began, ended, failed := count(s.ContainerStatuses)
+	forGood := pod.DeletionTimestamp != nil || never || pod.Spec.RestartPolicy == corev1.RestartPolicyOnFailure && failed == 0
+	switch {
+	case ended == len(s.ContainerStatuses) && forGood && failed > 0:
+		return corev1.PodFailed
+	case ended == len(s.ContainerStatuses) && forGood:
+		return corev1.PodSucceeded
+	case began == len(s.ContainerStatuses):
+		return corev1.PodRunning
+	}
+	return corev1.PodPending
+}
+
+// count containers that ever began, those that have ended, and of these those
+// that failed.
+func count(all []corev1.ContainerStatus) (began, ended, failed int) {
+	for _, c := range all {
 		if c.State.Running != nil || c.State.Terminated != nil || c.LastTerminationState.Terminated != nil {
 			began++
 		}
@@ -131,17 +152,7 @@ func phase(pod *corev1.Pod, s corev1.PodStatus) corev1.PodPhase {
 			}
 		}
 	}
-	forGood := pod.DeletionTimestamp != nil || pod.Spec.RestartPolicy == corev1.RestartPolicyNever ||
-		pod.Spec.RestartPolicy == corev1.RestartPolicyOnFailure && failed == 0
-	switch {
-	case ended == len(s.ContainerStatuses) && forGood && failed > 0:
-		return corev1.PodFailed
-	case ended == len(s.ContainerStatuses) && forGood:
-		return corev1.PodSucceeded
-	case began == len(s.ContainerStatuses):
-		return corev1.PodRunning
-	}
-	return corev1.PodPending
+	return began, ended, failed
 }
 
 func finishedPhase(p corev1.PodPhase) bool { return p == corev1.PodSucceeded || p == corev1.PodFailed }

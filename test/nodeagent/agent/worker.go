@@ -65,9 +65,11 @@ func newWorker(ctx context.Context, a *Agent, pod *corev1.Pod) *worker {
 func (w *worker) update(pod *corev1.Pod, isGone bool) {
 	w.mu.Lock()
 	if grace := pod.DeletionGracePeriodSeconds; pod.DeletionTimestamp != nil && grace != nil {
-		// The deletion's time is its request plus the grace (API conventions); a
-		// second request may shorten it.
-		w.stopAt = pod.DeletionTimestamp.Time
+		// A second request may shorten it.
+		at := time.Now().Add(time.Duration(*grace) * time.Second)
+		if w.stopAt.IsZero() || at.Before(w.stopAt) {
+			w.stopAt = at
+		}
 	}
 	w.pod = pod
 	w.mu.Unlock()
@@ -143,11 +145,11 @@ func (w *worker) goodbye(side *sync.WaitGroup) {
 		err := w.Client.CoreV1().Pods(w.key.Namespace).Delete(w.exists, w.key.Name, metav1.DeleteOptions{
 			GracePeriodSeconds: &now, Preconditions: &metav1.Preconditions{UID: &uid},
 		})
-		if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) || w.exists.Err() != nil {
 			break
 		}
 		w.Log.Error("Deleting a pod", "pod", w.key, "error", err)
-		w.pause(w.exists, retryEvery)
+		w.pause(w.exists)
 	}
 	w.goneFromAPI()
 	if side != nil {
@@ -164,18 +166,22 @@ func (w *worker) goodbye(side *sync.WaitGroup) {
 func (w *worker) prepare() bool {
 	for w.wanted.Err() == nil {
 		err := w.tryPrepare()
-		w.mu.Lock()
-		w.trouble = ""
+		trouble := ""
 		if err != nil {
-			w.trouble = err.Error()
+			trouble = err.Error()
 		}
+		w.mu.Lock()
+		news := w.trouble != trouble
+		w.trouble = trouble
 		w.mu.Unlock()
 		w.publish()
 		if err == nil {
 			return true
 		}
-		w.Log.Info("Pod waits", "pod", w.key, "reason", err.Error())
-		w.pause(w.wanted, retryEvery)
+		if news {
+			w.Log.Info("Pod waits", "pod", w.key, "reason", trouble)
+		}
+		w.pause(w.wanted)
 	}
 	return false
 }
@@ -263,9 +269,9 @@ func initPolicy(p corev1.RestartPolicy) corev1.RestartPolicy {
 	return corev1.RestartPolicyOnFailure
 }
 
-// pause waits for a change, at most for the duration.
-func (w *worker) pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
+// pause waits for a change, but not long.
+func (w *worker) pause(ctx context.Context) {
+	timer := time.NewTimer(retryEvery)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():

@@ -161,12 +161,19 @@ func (n *node) build(target string, visible bool) error {
 		}
 	}
 	if n.mount != nil || !visible {
-		readOnly := n.mount == nil && n.source != "/dev" || n.mount != nil && n.mount.ReadOnly
-		if err := bindNew(n.source, target, readOnly); err != nil {
+		if err := bindNew(n.source, target, n.readOnly()); err != nil {
 			return err
 		}
 	}
 	return n.buildChildren(target, func(string) bool { return true })
+}
+
+// readOnly is all of this machine but its devices.
+func (n *node) readOnly() bool {
+	if n.mount != nil {
+		return n.mount.ReadOnly
+	}
+	return n.source != "/dev"
 }
 
 func (n *node) buildChildren(target string, visible func(name string) bool) error {

@@ -28,10 +28,8 @@ const dataLink = "..data"
 // see either all of the old content or all of the new. Where nothing differs,
 // nothing is written.
 func Write(dir string, files map[string]File) (changed bool, err error) {
-	for path := range files {
-		if !filepath.IsLocal(path) || strings.HasPrefix(path, "..") {
-			return false, fmt.Errorf("writing %s: %q is no path inside a volume", dir, path)
-		}
+	if err := inside(files); err != nil {
+		return false, fmt.Errorf("writing %s: %w", dir, err)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return false, err
@@ -46,24 +44,38 @@ func Write(dir string, files map[string]File) (changed bool, err error) {
 			return false, err
 		}
 	}
-	current, err := writeNew(dir, files)
-	if err != nil {
-		return false, err
-	}
-	next := filepath.Join(dir, dataLink+"_tmp")
-	if err := errors.Join(os.RemoveAll(next), os.Symlink(filepath.Base(current), next)); err != nil {
-		return false, err
-	}
-	if err := os.Rename(next, filepath.Join(dir, dataLink)); err != nil {
-		return false, err
-	}
-	if err := link(dir, files); err != nil {
+	if err := replace(dir, files); err != nil {
 		return false, err
 	}
 	if old == "" {
 		return true, nil
 	}
 	return true, os.RemoveAll(filepath.Join(dir, old))
+}
+
+func inside(files map[string]File) error {
+	for path := range files {
+		if !filepath.IsLocal(path) || strings.HasPrefix(path, "..") {
+			return fmt.Errorf("%q is no path inside a volume", path)
+		}
+	}
+	return nil
+}
+
+// replace writes the files beside the old ones and turns the link to them.
+func replace(dir string, files map[string]File) error {
+	current, err := writeNew(dir, files)
+	if err != nil {
+		return err
+	}
+	next := filepath.Join(dir, dataLink+"_tmp")
+	if err := errors.Join(os.RemoveAll(next), os.Symlink(filepath.Base(current), next)); err != nil {
+		return err
+	}
+	if err := os.Rename(next, filepath.Join(dir, dataLink)); err != nil {
+		return err
+	}
+	return link(dir, files)
 }
 
 func writeNew(dir string, files map[string]File) (string, error) {

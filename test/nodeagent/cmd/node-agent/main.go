@@ -62,11 +62,11 @@ func run(args []string) error {
 		config.Nodes = append(config.Nodes, node)
 		return nil
 	})
-	flags.Func("image", "IMAGE=FOLDER:PATH, the folder to mount at the path for an image", func(s string) error {
-		image, rest, ok := strings.Cut(s, "=")
-		folder, path, colon := strings.Cut(rest, ":")
-		if !ok || !colon {
-			return fmt.Errorf("%q is not IMAGE=FOLDER:PATH", s)
+	flags.Func("image", "IMAGE[=FOLDER:PATH], the folder to mount at the path for an image", func(s string) error {
+		image, rest, hasFolder := strings.Cut(s, "=")
+		folder, path, hasPath := strings.Cut(rest, ":")
+		if hasFolder != hasPath {
+			return fmt.Errorf("%q is not IMAGE[=FOLDER:PATH]", s)
 		}
 		config.Images[image] = agent.Image{Folder: folder, Path: path}
 		return nil
