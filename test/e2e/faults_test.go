@@ -64,22 +64,22 @@ func (c *cluster) begin(topic string) (end func()) {
 			c.t.Fatal(err)
 		}
 		c.scale("brokers", 5)
-		c.await(patience, c.registered(0, 1, 2, 3, 4))
-		c.await(patience, c.isReady)
-		c.await(patience, c.cordoned())
+		c.await(slow, c.registered(0, 1, 2, 3, 4))
+		c.await(slow, c.isReady)
+		c.await(slow, c.cordoned())
 	}
 }
 
 // removal waits until brokers are gone and the others are all that there are.
 func (c *cluster) removal(left ...int64) {
 	c.t.Helper()
-	c.await(patience, c.nodeIDsAre("brokers", left...))
+	c.await(slow, c.nodeIDsAre("brokers", left...))
 	var ids []int32
 	for _, id := range left {
 		ids = append(ids, int32(id))
 	}
-	c.await(patience, c.registered(ids...))
-	c.await(patience, c.isReady)
+	c.await(slow, c.registered(ids...))
+	c.await(slow, c.isReady)
 }
 
 // cordonedRestarts: what a process read from its file it keeps, so that uncordoning
@@ -88,27 +88,27 @@ func (faults) cordonedRestarts(c *cluster) {
 	end := c.begin("restarted")
 	defer end()
 	c.scale("brokers", 4)
-	c.await(patience, c.cordoned(4))
+	c.await(slow, c.cordoned(4))
 	before, done := c.running(), c.tally()
 
 	c.kill(4)
-	c.await(patience, c.cordonIs(4, "*", observed.SourceBroker, observed.SourceStatic))
-	c.await(patience, c.registered(0, 1, 2, 3, 4))
+	c.await(slow, c.cordonIs(4, "*", observed.SourceBroker, observed.SourceStatic))
+	c.await(slow, c.registered(0, 1, 2, 3, 4))
 	c.takesNothing(4)
 	c.looks(2)
 	c.did(done, tally{})
 
 	c.scale("brokers", 5)
-	c.await(patience, c.cordoned())
-	c.await(patience, c.cordonIs(4, "", observed.SourceBroker, observed.SourceStatic))
+	c.await(slow, c.cordoned())
+	c.await(slow, c.cordonIs(4, "", observed.SourceBroker, observed.SourceStatic))
 	c.createTopic("uncordoned", 10, 3)
 	c.holdsSomeOf("uncordoned", 4)
 	c.looks(2)
 	c.did(done, tally{lifted: 1, alters: 1})
 
 	c.kill(4)
-	c.await(patience, c.registered(0, 1, 2, 3, 4))
-	c.await(patience, c.cordonIs(4, ""))
+	c.await(slow, c.registered(0, 1, 2, 3, 4))
+	c.await(slow, c.cordonIs(4, ""))
 	c.looks(2)
 	c.did(done, tally{lifted: 2, alters: 2})
 	delete(before, brokerPod(4).Name)
@@ -120,12 +120,12 @@ func (faults) otherRelease(c *cluster) {
 	end := c.begin("released")
 	defer end()
 	c.scale("brokers", 4)
-	c.await(patience, c.cordoned(4))
-	c.await(patience, c.warnsOf("ScaleDownPreventionCheck", "4"))
+	c.await(slow, c.cordoned(4))
+	c.await(slow, c.warnsOf("ScaleDownPreventionCheck", "4"))
 	before, leader, made := c.running(), c.leader(), c.made()
 
 	const release = "v99.0.0-test"
-	path := filepath.Join(c.t.TempDir(), "sluice")
+	path := filepath.Join(c.plane.Dir, "sluice-"+release)
 	if err := harness.Stamped(c.t.Context(), path, release); err != nil {
 		c.t.Fatal(err)
 	}
@@ -135,9 +135,11 @@ func (faults) otherRelease(c *cluster) {
 	if err := c.operator.Stop(); err != nil {
 		c.t.Fatal(err)
 	}
+	first := c.chart.Executable
+	defer func() { c.chart.Executable = first }()
 	c.chart.Executable = path
 	c.startOperator()
-	c.await(patience, func(context.Context) error {
+	c.await(slow, func(context.Context) error {
 		if now := c.leader(); now == leader || now == "" {
 			return fmt.Errorf("the leader is %q, as before", now)
 		}
@@ -160,7 +162,7 @@ func (faults) apiServerRestarts(c *cluster) {
 	end := c.begin("unserved")
 	defer end()
 	c.scale("brokers", 4)
-	c.await(patience, c.cordoned(4))
+	c.await(slow, c.cordoned(4))
 	before := c.running()
 	keeper := c.keepOperator()
 
@@ -172,7 +174,7 @@ func (faults) apiServerRestarts(c *cluster) {
 		c.t.Fatal(err)
 	}
 	c.removal(0, 1, 2, 3)
-	c.await(patience, c.cordoned())
+	c.await(slow, c.cordoned())
 	c.notRestarted(before)
 	keeper.stop()
 }
@@ -196,14 +198,14 @@ func (f faults) topicSlips(c *cluster) {
 	defer f.gate.SetJudge(nil)
 
 	c.scale("brokers", 4)
-	c.await(patience, c.cordoned(4))
+	c.await(slow, c.cordoned(4))
 	c.drain(4)
-	c.await(patience, c.toldInOrder("BrokerRemoved", "PutBack"))
+	c.await(slow, c.toldInOrder("BrokerRemoved", "PutBack"))
 	if placed != nil {
 		c.t.Fatal(placed)
 	}
-	c.await(patience, c.registered(0, 1, 2, 3, 4))
-	c.await(patience, c.warnsOf("ScaleDownPreventionCheck", "1 replica"))
+	c.await(slow, c.registered(0, 1, 2, 3, 4))
+	c.await(slow, c.warnsOf("ScaleDownPreventionCheck", "1 replica"))
 	c.hasNodeIDs("brokers", 0, 1, 2, 3, 4)
 	c.takesNothing(4)
 	c.holdsSomeOf(slipped, 4)
@@ -227,10 +229,10 @@ func (faults) deadGoes(c *cluster) {
 	if err := c.nodes.Hold(c.t.Context(), brokerPod(4)); err != nil {
 		c.t.Fatal(err)
 	}
-	c.await(patience, c.registeredOf([]int32{0, 1, 2, 3, 4}, 4))
+	c.await(slow, c.registeredOf([]int32{0, 1, 2, 3, 4}, 4))
 	c.scale("brokers", 3)
-	c.await(patience, c.cordoned(3))
-	c.await(patience, c.warnsOf("ScaleDownPreventionCheck", "4"))
+	c.await(slow, c.cordoned(3))
+	c.await(slow, c.warnsOf("ScaleDownPreventionCheck", "4"))
 	c.createTopic("unheld", 6, 3)
 	c.holdsNothingOf("unheld", 3, 4)
 	c.looks(2)
@@ -238,7 +240,7 @@ func (faults) deadGoes(c *cluster) {
 
 	c.drain(3, 4)
 	empty := time.Now()
-	c.await(patience, c.nodeIDsAre("brokers", 0, 1, 2))
+	c.await(slow, c.nodeIDsAre("brokers", 0, 1, 2))
 	if took := time.Since(empty); took < 30*time.Second {
 		c.t.Errorf("the brokers went %s after they were empty; with one down it takes 30 s", took)
 	}
@@ -262,12 +264,12 @@ func (faults) deadStays(c *cluster) {
 	if err := c.nodes.Hold(c.t.Context(), brokerPod(0)); err != nil {
 		c.t.Fatal(err)
 	}
-	c.await(patience, c.registeredOf([]int32{0, 1, 2, 3, 4}, 0))
+	c.await(slow, c.registeredOf([]int32{0, 1, 2, 3, 4}, 0))
 	c.scale("brokers", 4)
-	c.await(patience, c.cordoned(4))
+	c.await(slow, c.cordoned(4))
 	c.drain(4)
-	c.await(patience, c.nodeIDsAre("brokers", 0, 1, 2, 3))
-	c.await(patience, c.registeredOf([]int32{0, 1, 2, 3}, 0))
+	c.await(slow, c.nodeIDsAre("brokers", 0, 1, 2, 3))
+	c.await(slow, c.registeredOf([]int32{0, 1, 2, 3}, 0))
 	c.did(done, tally{set: 1, alters: 2, unregistered: 1})
 	if err := c.nodes.Release(c.t.Context(), brokerPod(0)); err != nil {
 		c.t.Fatal(err)
@@ -297,7 +299,7 @@ func (f faults) leaderPaused(c *cluster) {
 		c.t.Fatal(err)
 	}
 	defer paused.Kill()
-	c.await(patience, func(context.Context) error {
+	c.await(slow, func(context.Context) error {
 		if c.leader() == "" {
 			return errors.New("nobody leads")
 		}
@@ -327,11 +329,11 @@ func (f faults) leaderPaused(c *cluster) {
 	})
 	defer f.gate.SetJudge(nil)
 	c.scale("brokers", 4)
-	c.await(patience, c.cordoned(4))
+	c.await(slow, c.cordoned(4))
 	c.drain(4)
 	select {
 	case <-held:
-	case <-time.After(patience):
+	case <-time.After(patience * slow):
 		c.t.Fatal("the leader never deleted the pod")
 	}
 	c.removal(0, 1, 2, 3)
@@ -350,7 +352,7 @@ func (f faults) leaderPaused(c *cluster) {
 	free.Do(func() { close(release) })
 	select {
 	case <-paused.Ended():
-	case <-time.After(patience):
+	case <-time.After(patience * slow):
 		c.t.Error("the old leader goes on")
 	}
 	c.looks(3)

@@ -9,9 +9,8 @@ import (
 	"github.com/sluice-kafka/sluice/test/harness"
 )
 
-// patience is how long the tests of faults wait for what takes a broker or a removal
-// some ten seconds on an idle machine.
-const patience = 5 * time.Minute
+// slow bounds, on an idle machine, what takes a broker or a removal some ten seconds.
+const slow = 2 * time.Minute
 
 // keeper starts the operator again whenever it has ended, as a kubelet does.
 type keeper struct {
@@ -81,7 +80,7 @@ func (k *keeper) keep(ctx context.Context) {
 
 // current is the operator, once it is ready; nil where that lasts too long.
 func (k *keeper) current() *harness.Operator {
-	deadline := time.After(patience)
+	deadline := time.After(patience * slow)
 	for {
 		k.mu.Lock()
 		up, op := k.up, k.running

@@ -86,12 +86,12 @@ func (c *cluster) scaledDownWith(g *gate.Gate, k *killer, reference map[string]s
 
 	g.SetJudge(k.judge)
 	c.scale("brokers", 3)
-	c.await(patience, c.cordoned(3))
+	c.await(slow, c.cordoned(3))
 	c.drain(3)
-	c.await(patience, c.nodeIDsAre("brokers", 0, 1, 2))
-	c.await(patience, c.registered(0, 1, 2))
+	c.await(slow, c.nodeIDsAre("brokers", 0, 1, 2))
+	c.await(slow, c.registered(0, 1, 2))
 	var end map[string]string
-	c.await(patience, func(ctx context.Context) (err error) {
+	c.await(slow, func(ctx context.Context) (err error) {
 		if end, err = c.snapshot(ctx); err != nil {
 			return err
 		}
@@ -109,10 +109,10 @@ func (c *cluster) scaledDownWith(g *gate.Gate, k *killer, reference map[string]s
 		c.t.Fatal(err)
 	}
 	c.scale("brokers", 4)
-	c.await(patience, c.registered(0, 1, 2, 3))
-	c.await(patience, c.isReady)
+	c.await(slow, c.registered(0, 1, 2, 3))
+	c.await(slow, c.isReady)
 	// What was configured for the ID is not there any more.
-	c.await(patience, c.cordoned())
+	c.await(slow, c.cordoned())
 	return end
 }
 
