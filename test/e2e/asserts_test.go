@@ -261,7 +261,7 @@ func (c *cluster) notRestarted(since processes) {
 // drain moves all replicas off the brokers, to the others that are registered.
 func (c *cluster) drain(from ...int32) {
 	c.t.Helper()
-	ctx, cancel := context.WithTimeout(c.t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(c.t.Context(), patience*slow)
 	defer cancel()
 	r, err := c.admin.DescribeCluster(ctx)
 	if err != nil {

@@ -9,6 +9,9 @@ import (
 	"github.com/sluice-kafka/sluice/test/harness"
 )
 
+// slow bounds, on an idle machine, what takes a broker or a removal some ten seconds.
+const slow = 2 * time.Minute
+
 // keeper starts the operator again whenever it has ended, as a kubelet does.
 type keeper struct {
 	c      *cluster
@@ -77,7 +80,7 @@ func (k *keeper) keep(ctx context.Context) {
 
 // current is the operator, once it is ready; nil where that lasts too long.
 func (k *keeper) current() *harness.Operator {
-	deadline := time.After(2 * time.Minute)
+	deadline := time.After(patience * slow)
 	for {
 		k.mu.Lock()
 		up, op := k.up, k.running

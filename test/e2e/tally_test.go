@@ -73,7 +73,7 @@ func (c *cluster) looks(times int) {
 	for range times {
 		before := count()
 		c.mergePatch(fmt.Sprintf(`{"metadata":{"annotations":{"example.org/seen":"%d"}}}`, time.Now().UnixNano()))
-		c.await(time.Minute, func(context.Context) error {
+		c.await(slow, func(context.Context) error {
 			if count() == before {
 				return fmt.Errorf("the operator has not looked at the cluster")
 			}
