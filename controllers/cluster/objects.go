@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sluice-kafka/sluice/internal/brokerpod"
+	"github.com/sluice-kafka/sluice/internal/nodepool"
 )
 
 // verb is what is done to an object.
@@ -108,6 +109,12 @@ func (p *plan) existingPods(s *state) int {
 	}
 	for _, n := range p.removed {
 		delete(names, n.Pod)
+	}
+	// Their pods are there until they have terminated, and are no part of it.
+	for _, l := range p.layout.leaving {
+		if !l.staysController {
+			delete(names, nodepool.PodName(s.kafka.Name, l.pool, l.id))
+		}
 	}
 	return len(names)
 }

@@ -5,8 +5,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 
 	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
 	"github.com/sluice-kafka/sluice/internal/brokerpod"
@@ -234,6 +236,33 @@ func TestBrokersThatAreEmptyFromTheStartAreCordonedFirst(t *testing.T) {
 	}
 	e.until("brokers 3 and 4 are forgotten", func() bool { return len(e.kafka.Registered()) == 3 })
 	e.turns(2)
+	e.gone(3, 4)
+}
+
+func TestDisruptionBudgetDoesNotCountPodsThatLeave(t *testing.T) {
+	e := held(t)
+	e.kafka.Drain(3, 4)
+	e.takeWrites()
+	for range 60 { // the kubelet takes its time
+		e.clock.Step(5 * time.Second)
+		if _, err := e.Reconcile(t.Context(), theKey); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if pod := get[corev1.Pod](e, "c-brokers-3"); pod == nil || pod.DeletionTimestamp == nil {
+		t.Fatalf("broker 3 does not terminate: %+v", pod)
+	}
+	e.until("brokers 3 and 4 are forgotten", func() bool { return len(e.kafka.Registered()) == 3 })
+	e.turns(2)
+	var budgets []string
+	for _, w := range e.takeWrites() {
+		if strings.Contains(w, "PodDisruptionBudget") {
+			budgets = append(budgets, w)
+		}
+	}
+	if len(budgets) != 1 {
+		t.Errorf("it was written once for each of %q", budgets)
+	}
 	e.gone(3, 4)
 }
 

@@ -52,7 +52,7 @@ func (k *keeper) keep(ctx context.Context) {
 		k.mu.Lock()
 		k.up = make(chan struct{})
 		k.mu.Unlock()
-		for {
+		for tries := 1; ; tries++ {
 			next, err := k.c.chart.StartOperator(ctx, k.c.args...)
 			if ctx.Err() != nil {
 				if err == nil {
@@ -64,7 +64,9 @@ func (k *keeper) keep(ctx context.Context) {
 				op = next
 				break
 			}
-			k.c.t.Logf("the operator did not start, and is started again: %v", err)
+			if tries == 1 {
+				k.c.t.Logf("the operator does not start, and is started again and again: %v", err)
+			}
 			select {
 			case <-time.After(time.Second):
 			case <-ctx.Done():
