@@ -80,10 +80,7 @@ func StartControlPlane(ctx context.Context, opts ControlPlaneOptions) (_ *Contro
 	// envtest logs through controller-runtime, which complains where nobody took
 	// the log; what matters here comes back as an error.
 	ctrllog.SetLogger(logr.Discard())
-	cp.env = environment(assets)
-	// In a folder that envtest makes itself the certificates would end with the
-	// first process of the API server.
-	if cp.env.ControlPlane.GetAPIServer().CertDir, err = os.MkdirTemp(cp.Dir, "kube-apiserver-"); err != nil {
+	if cp.env, err = environment(assets, cp.Dir); err != nil {
 		return nil, err
 	}
 	logFile, err := os.Create(filepath.Join(cp.Dir, "kube-apiserver.log"))
@@ -115,8 +112,8 @@ func StartControlPlane(ctx context.Context, opts ControlPlaneOptions) (_ *Contro
 	return cp, nil
 }
 
-// environment of the binaries in a folder.
-func environment(assets string) *envtest.Environment {
+// environment of the binaries in a folder; its files are in dir.
+func environment(assets, dir string) (_ *envtest.Environment, err error) {
 	env := &envtest.Environment{
 		ControlPlaneStartTimeout: startTimeout,
 		ControlPlaneStopTimeout:  startTimeout,
@@ -132,7 +129,10 @@ func environment(assets string) *envtest.Environment {
 		// It would take that of the default route, and there is none.
 		api.Configure().Set("advertise-address", gateway)
 	}
-	return env
+	// In a folder that envtest makes itself the certificates would end with the
+	// first process of the API server.
+	api.CertDir, err = os.MkdirTemp(dir, "kube-apiserver-")
+	return env, err
 }
 
 // Stop stops everything that StartControlPlane started.
