@@ -103,12 +103,23 @@ test-unit: ## Run the tests that need only Go
 
 .PHONY: test-integration
 test-integration: $(HELM) $(GOTESTSUM) build ## Run the tests on a real API server and a real Kafka
-	go run ./test/harness/assets etcd kube-apiserver kube-controller-manager cert-manager
+	go run ./test/harness/assets etcd kube-apiserver kube-controller-manager cert-manager node-agent
 	go run ./test/kafka/fetch
-	$(GOTESTSUM) --format testname --format-hide-empty-pkg -- -p 1 -timeout 30m ./test/...
+	$(GOTESTSUM) --format testname --format-hide-empty-pkg -- -p 1 -timeout 30m $$(go list ./test/... | grep -v /test/e2e$$)
+
+# Of the tests with all of their surroundings real these few are part of `make test`:
+# one scale-down, one that is taken back, and those of the nodes themselves.
+E2E_FEW := ^(TestScaleDown|TestRollback|TestNodes|TestNodesEnd|TestKafkaPod)$$
+.PHONY: test-e2e-few
+test-e2e-few: $(HELM) $(GOTESTSUM) build
+	$(GOTESTSUM) --format testname -- -timeout 30m -run '$(E2E_FEW)' ./test/e2e
+
+.PHONY: test-e2e
+test-e2e: $(HELM) $(GOTESTSUM) build ## Run all tests of clusters that Sluice runs, other Kafka versions included
+	SLUICE_KAFKA_VERSIONS=all $(GOTESTSUM) --format testname -- -timeout 120m ./test/e2e
 
 .PHONY: test
-test: test-unit test-integration test-examples demo demo-embedded ## Run all tests, the examples and the demo
+test: test-unit test-integration test-e2e-few test-examples demo demo-embedded ## Run all tests, the examples and the demo
 
 .PHONY: test-examples
 DIR ?= examples test/examples/valid
@@ -146,5 +157,5 @@ bench-admission: $(HELM) ## Measure admission alone and through a real API serve
 	go run ./test/bench/admission $(BENCHFLAGS)
 
 .PHONY: test-all
-test-all: test fuzz $(GOTESTSUM) ## Add what is run on demand: fuzzing and other Kafka versions
+test-all: test test-e2e fuzz $(GOTESTSUM) ## Add what is run on demand: fuzzing, clusters, other Kafka versions
 	SLUICE_KAFKA_VERSIONS=all $(GOTESTSUM) --format testname -- -p 1 -timeout 60m ./test/integration

@@ -3,10 +3,12 @@ package controllers
 
 import (
 	"fmt"
+	"time"
 
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"github.com/sluice-kafka/sluice/controllers/cluster"
 	"github.com/sluice-kafka/sluice/controllers/topic"
 	"github.com/sluice-kafka/sluice/controllers/volumes"
 	"github.com/sluice-kafka/sluice/internal/kafka"
@@ -17,6 +19,7 @@ import (
 // registrations by the name that --controllers knows.
 var registrations = map[string]func(ctrl.Manager, options.Operator) error{
 	options.ControllerTopic:   addTopic,
+	options.ControllerCluster: addCluster,
 	options.ControllerVolumes: addVolumes,
 }
 
@@ -53,6 +56,27 @@ func addTopic(mgr ctrl.Manager, opts options.Operator) error {
 		UseFinalizers:    opts.Topics.UseFinalizers,
 		Metrics:          measures,
 	}, newAdmin)
+}
+
+// brokerTimeout bounds a call to a broker: a look waits for the slowest of them, and
+// one that hangs should not keep the others waiting for long.
+const brokerTimeout = 10 * time.Second
+
+func addCluster(mgr ctrl.Manager, opts options.Operator) error {
+	measures := sluicemetrics.NewCluster(metrics.Registry)
+	dial := func(e cluster.Endpoints) (cluster.Admin, error) {
+		return kafka.New(kafka.Config{
+			BootstrapServers: e.Brokers, Controllers: e.Controllers, Resolve: e.Resolve,
+			Timeout: brokerTimeout, Observe: measures.AdminObserver(e.Namespace, e.Name),
+		})
+	}
+	return cluster.Add(mgr, cluster.Options{
+		LookInterval:       opts.Clusters.LookInterval,
+		EmptyFor:           opts.Clusters.EmptyFor,
+		EmptyForUncordoned: opts.Clusters.EmptyForUncordoned,
+		Workers:            opts.Clusters.Workers,
+		Metrics:            measures,
+	}, dial)
 }
 
 func addVolumes(mgr ctrl.Manager, _ options.Operator) error {

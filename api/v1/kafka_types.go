@@ -23,6 +23,8 @@ const (
 // +kubebuilder:printcolumn:name="Warnings",type=string,JSONPath=`.status.conditions[?(@.type=="Warning")].status`,description="Warnings related to the custom resource"
 // +kubebuilder:printcolumn:name="Kafka version",type=string,JSONPath=`.status.kafkaVersion`,description="The Kafka version used by the cluster"
 // +kubebuilder:printcolumn:name="Metadata version",type=string,JSONPath=`.status.kafkaMetadataVersion`,description="The Kafka metadata version used by the cluster"
+// +kubebuilder:printcolumn:name="Reasons",type=string,JSONPath=`.status.conditions[*].reason`,description="Why the cluster is not ready, what it waits for, and what to know"
+// +kubebuilder:printcolumn:name="Messages",type=string,priority=1,JSONPath=`.status.conditions[*].message`,description="The reasons in full"
 type Kafka struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -93,6 +95,9 @@ type KafkaClusterSpec struct {
 	// replaces this one whole.
 	// +optional
 	Template *KafkaTemplate `json:"template,omitempty"`
+	// JVMOptions of the nodes; a pool's own replace them whole.
+	// +optional
+	JVMOptions *JVMOptions `json:"jvmOptions,omitempty"`
 	// Rack tells where a node's rack is read from.
 	// +optional
 	Rack *Rack `json:"rack,omitempty"`
@@ -179,6 +184,21 @@ type KafkaTemplate struct {
 	// PodSet that holds the pods.
 	// +optional
 	PodSet *apiextensionsv1.JSON `json:"podSet,omitempty"`
+	// BootstrapService leads clients to any broker.
+	// +optional
+	BootstrapService *InternalServiceTemplate `json:"bootstrapService,omitempty"`
+	// BrokersService gives the pods their names in DNS.
+	// +optional
+	BrokersService *InternalServiceTemplate `json:"brokersService,omitempty"`
+	// PersistentVolumeClaim of a disk.
+	// +optional
+	PersistentVolumeClaim *ResourceTemplate `json:"persistentVolumeClaim,omitempty"`
+	// PodDisruptionBudget of all nodes.
+	// +optional
+	PodDisruptionBudget *PodDisruptionBudgetTemplate `json:"podDisruptionBudget,omitempty"`
+	// ServiceAccount of the nodes.
+	// +optional
+	ServiceAccount *apiextensionsv1.JSON `json:"serviceAccount,omitempty"`
 	// ExternalBootstrapService of external listeners.
 	// +optional
 	ExternalBootstrapService *apiextensionsv1.JSON `json:"externalBootstrapService,omitempty"`
@@ -206,6 +226,25 @@ type KafkaTemplate struct {
 	// ClusterRoleBinding lets nodes read their rack.
 	// +optional
 	ClusterRoleBinding *apiextensionsv1.JSON `json:"clusterRoleBinding,omitempty"`
+}
+
+// InternalServiceTemplate customises a service inside Kubernetes.
+type InternalServiceTemplate struct {
+	ResourceTemplate `json:",inline"`
+	// IPFamilyPolicy is SingleStack, PreferDualStack or RequireDualStack.
+	// +optional
+	IPFamilyPolicy string `json:"ipFamilyPolicy,omitempty"`
+	// IPFamilies are IPv4, IPv6 or both.
+	// +optional
+	IPFamilies []string `json:"ipFamilies,omitempty"`
+}
+
+// PodDisruptionBudgetTemplate customises a PodDisruptionBudget.
+type PodDisruptionBudgetTemplate struct {
+	ResourceTemplate `json:",inline"`
+	// MaxUnavailable is how many pods may be evicted at a time.
+	// +optional
+	MaxUnavailable *apiextensionsv1.JSON `json:"maxUnavailable,omitempty"`
 }
 
 // EntityOperatorSpec configures Strimzi's topic and user operators.
@@ -272,9 +311,19 @@ type KafkaStatus struct {
 	// KafkaMetadataVersion is the finalized metadata version.
 	// +optional
 	KafkaMetadataVersion string `json:"kafkaMetadataVersion,omitempty"`
+	// KafkaNodePools that the cluster's nodes come from.
+	// +optional
+	KafkaNodePools []UsedNodePool `json:"kafkaNodePools,omitempty"`
 	// Listeners as clients reach them.
 	// +optional
 	Listeners []ListenerStatus `json:"listeners,omitempty"`
+}
+
+// UsedNodePool names a KafkaNodePool in the same namespace.
+type UsedNodePool struct {
+	// Name of the KafkaNodePool.
+	// +optional
+	Name string `json:"name,omitempty"`
 }
 
 // ListenerStatus tells where a listener is reached.
@@ -282,7 +331,20 @@ type ListenerStatus struct {
 	// Name of the listener.
 	// +optional
 	Name string `json:"name,omitempty"`
+	// Addresses of the listener.
+	// +optional
+	Addresses []ListenerAddress `json:"addresses,omitempty"`
 	// BootstrapServers is a comma-separated list of host:port.
 	// +optional
 	BootstrapServers string `json:"bootstrapServers,omitempty"`
+}
+
+// ListenerAddress is one address of a listener.
+type ListenerAddress struct {
+	// Host is a DNS name or an IP address.
+	// +optional
+	Host string `json:"host,omitempty"`
+	// Port of the listener.
+	// +optional
+	Port int64 `json:"port,omitempty"`
 }

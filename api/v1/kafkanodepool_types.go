@@ -1,6 +1,9 @@
 package v1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // Roles of a node.
 const (
@@ -24,6 +27,10 @@ const (
 // +kubebuilder:printcolumn:name="Desired replicas",type=integer,JSONPath=`.spec.replicas`,description="The desired number of replicas"
 // +kubebuilder:printcolumn:name="Roles",type=string,JSONPath=`.status.roles`,description="Roles of the nodes in the pool"
 // +kubebuilder:printcolumn:name="NodeIds",type=string,JSONPath=`.status.nodeIds`,description="Node IDs used by Kafka nodes in this pool"
+// +kubebuilder:printcolumn:name="Replicas",type=integer,JSONPath=`.status.replicas`,description="The number of nodes that exist"
+// +kubebuilder:printcolumn:name="Warnings",type=string,JSONPath=`.status.conditions[?(@.type=="Warning")].status`,description="Warnings related to the custom resource"
+// +kubebuilder:printcolumn:name="Reasons",type=string,priority=1,JSONPath=`.status.conditions[*].reason`,description="What the pool waits for, and what to know"
+// +kubebuilder:printcolumn:name="Messages",type=string,priority=1,JSONPath=`.status.conditions[*].message`,description="The reasons in full"
 type KafkaNodePool struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -53,6 +60,15 @@ type KafkaNodePoolSpec struct {
 	// Roles of the nodes: broker, controller or both.
 	// +optional
 	Roles []string `json:"roles,omitempty"`
+	// Resources of every node, as Kubernetes' ResourceRequirements.
+	// +kubebuilder:validation:Schemaless
+	// +kubebuilder:validation:Type=object
+	// +kubebuilder:pruning:PreserveUnknownFields
+	// +optional
+	Resources *apiextensionsv1.JSON `json:"resources,omitempty"`
+	// JVMOptions of every node; they replace the Kafka's whole.
+	// +optional
+	JVMOptions *JVMOptions `json:"jvmOptions,omitempty"`
 	// Storage of every node.
 	// +optional
 	Storage *Storage `json:"storage,omitempty"`
@@ -86,6 +102,18 @@ type SingleVolume struct {
 	// Class is the storage class of a persistent claim.
 	// +optional
 	Class string `json:"class,omitempty"`
+	// Selector of the volumes that a persistent claim may get, as labels.
+	// +kubebuilder:validation:Schemaless
+	// +kubebuilder:validation:Type=object
+	// +kubebuilder:pruning:PreserveUnknownFields
+	// +optional
+	Selector *apiextensionsv1.JSON `json:"selector,omitempty"`
+	// VolumeAttributesClass of a persistent claim.
+	// +optional
+	VolumeAttributesClass string `json:"volumeAttributesClass,omitempty"`
+	// SizeLimit of an ephemeral volume, as a Kubernetes quantity.
+	// +optional
+	SizeLimit string `json:"sizeLimit,omitempty"`
 	// KraftMetadata set to shared puts the metadata log on this volume.
 	// +optional
 	KraftMetadata string `json:"kraftMetadata,omitempty"`

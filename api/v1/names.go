@@ -32,6 +32,10 @@ const (
 	LabelPodName = "strimzi.io/pod-name"
 	// LabelComponentType tells what runs in a pod; see the Component constants.
 	LabelComponentType = "strimzi.io/component-type"
+	// LabelBrokerRole and LabelControllerRole tell with "true" or "false" whether
+	// a Kafka pod has the role.
+	LabelBrokerRole     = "strimzi.io/broker-role"
+	LabelControllerRole = "strimzi.io/controller-role"
 )
 
 // Values of LabelComponentType for the pods that may carry templated volumes.
@@ -58,8 +62,15 @@ const (
 	// (https://strimzi.io/docs/operators/latest/deploying#proc-manual-rolling-update-pods-str).
 	AnnotationManualRollingUpdate = "strimzi.io/manual-rolling-update"
 	// AnnotationRevision on a pod, and on its entry in a StrimziPodSet, is a hash
-	// of the pod as Strimzi wants it; where they differ, Strimzi restarts the pod.
+	// of the pod as its operator wants it; where they differ, the pod is restarted.
 	AnnotationRevision = "strimzi.io/revision"
+	// AnnotationConfigurationHash on a pod is over those of its options that only a
+	// restart brings into effect.
+	AnnotationConfigurationHash = "strimzi.io/configuration-hash"
+	// AnnotationKafkaVersion on a pod is the version of Kafka that runs in it.
+	AnnotationKafkaVersion = "strimzi.io/kafka-version"
+	// AnnotationDeleteClaim on a claim is "true" where it goes with its node.
+	AnnotationDeleteClaim = "strimzi.io/delete-claim"
 	// AnnotationRebalanceTemplate set to "true" marks a template, never run.
 	AnnotationRebalanceTemplate = "strimzi.io/rebalance-template"
 )
@@ -105,6 +116,9 @@ const (
 	LabelFacts = "sluice.dev/facts"
 )
 
+// FinalizerNodePool keeps a KafkaNodePool until its brokers hold no replica.
+const FinalizerNodePool = "sluice.dev/node-pool"
+
 // FinalizerTopic keeps a KafkaTopic until its topic is gone from Kafka.
 const FinalizerTopic = "strimzi.io/topic-operator"
 
@@ -114,9 +128,18 @@ const FieldManager = "sluice"
 // Condition types.
 const (
 	ConditionReady                = "Ready"
+	ConditionNotReady             = "NotReady"
 	ConditionWarning              = "Warning"
 	ConditionUnmanaged            = "Unmanaged"
 	ConditionReconciliationPaused = "ReconciliationPaused"
+)
+
+// Reasons of the conditions of a cluster and its pools.
+const (
+	// ReasonInvalidResource: a resource asks for what cannot be.
+	ReasonInvalidResource = "InvalidResourceException"
+	// ReasonScaleDownPreventionCheck: brokers that are to go are still in use.
+	ReasonScaleDownPreventionCheck = "ScaleDownPreventionCheck"
 )
 
 // Reasons of a topic's conditions.

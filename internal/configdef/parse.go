@@ -106,3 +106,12 @@ func equal[T any, I comparable](a, b string, parse func(string) (T, bool), ident
 	y, okY := parse(b)
 	return okX && okY && identity(x) == identity(y)
 }
+
+// placeholder is what a config provider replaces when the broker starts
+// (DEFAULT_PATTERN in Kafka's org.apache.kafka.common.config.ConfigTransformer).
+var placeholder = regexp.MustCompile(`\$\{[^}]*?:[^}]*?\}`)
+
+// HasPlaceholder tells whether a value holds something that a config provider
+// (KIP-297) replaces when the broker starts: what the option's value is then,
+// only the broker knows.
+func HasPlaceholder(value string) bool { return placeholder.MatchString(value) }

@@ -18,6 +18,9 @@ type Release struct {
 	// Kafka is its version, such as "4.3.1": the newest patch that there was when
 	// the options were generated.
 	Kafka string `json:"kafka"`
+	// OldestLevel is the feature level of the first of MetadataVersions; that of
+	// each other is one above the one before it.
+	OldestLevel int16 `json:"oldestLevel"`
 	// MetadataVersions are those that it runs at, in ascending order, such as
 	// "4.3-IV0" (org.apache.kafka.server.common.MetadataVersion, up to the newest
 	// for production).
@@ -76,8 +79,8 @@ func parseTable(data []byte) (tables, error) {
 	for i, r := range stored.Releases {
 		bits[r.Kafka] = 1 << i
 		minor, _, ok := splitVersion(r.Kafka)
-		if !ok || len(r.MetadataVersions) == 0 {
-			return tables{}, fmt.Errorf("release %q of the table of kafka's options is no version, or has no metadata versions", r.Kafka)
+		if !ok || len(r.MetadataVersions) == 0 || r.OldestLevel < 1 {
+			return tables{}, fmt.Errorf("release %q of the table of kafka's options is no version, or has no metadata versions or no level of the oldest of them", r.Kafka)
 		}
 		t.minors = append(t.minors, minor)
 	}

@@ -121,16 +121,17 @@ func TestATableThatContradictsItselfIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
 		"no JSON":            `{`,
-		"a nameless release": `{"releases":[{"metadataVersions":["4.0-IV3"]}]}`,
+		"an unknown level":   `{"releases":[{"kafka":"4.0.2","metadataVersions":["4.0-IV3"]}]}`,
+		"a nameless release": `{"releases":[{"oldestLevel":25,"metadataVersions":["4.0-IV3"]}]}`,
 		"no metadata":        `{"releases":[{"kafka":"4.0.2"}]}`,
-		"an unknown release": `{"releases":[{"kafka":"4.0.2","metadataVersions":["4.0-IV3"]}],"topic":[{"in":["4.9.9"],"name":"a","type":"INT"}]}`,
-		"one of a broker's":  `{"releases":[{"kafka":"4.0.2","metadataVersions":["4.0-IV3"]}],"broker":[{"in":["4.9.9"],"name":"a","type":"INT"}]}`,
+		"an unknown release": `{"releases":[{"kafka":"4.0.2","oldestLevel":25,"metadataVersions":["4.0-IV3"]}],"topic":[{"in":["4.9.9"],"name":"a","type":"INT"}]}`,
+		"one of a broker's":  `{"releases":[{"kafka":"4.0.2","oldestLevel":25,"metadataVersions":["4.0-IV3"]}],"broker":[{"in":["4.9.9"],"name":"a","type":"INT"}]}`,
 	} {
 		if _, err := parseTable([]byte(text)); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if _, err := parseTable([]byte(`{"releases":[{"kafka":"4.0.2","metadataVersions":["4.0-IV3"]}],"topic":[{"in":["4.0.2"],"name":"a"}]}`)); err != nil {
+	if _, err := parseTable([]byte(`{"releases":[{"kafka":"4.0.2","oldestLevel":25,"metadataVersions":["4.0-IV3"]}],"topic":[{"in":["4.0.2"],"name":"a"}]}`)); err != nil {
 		t.Error(err)
 	}
 }

@@ -105,3 +105,29 @@ func (r Release) RunsAt(version string) bool {
 		return v == version || minor == version
 	})
 }
+
+// MetadataLevel returns the feature level of a metadata version, which Kafka's
+// requests speak of: 30 for "4.3-IV0". One without its IV part stands for the
+// newest of its minor version.
+func MetadataLevel(version string) (int16, bool) {
+	releases := load().releases
+	newest := releases[len(releases)-1]
+	for i, v := range slices.Backward(newest.MetadataVersions) {
+		if minor, _, _ := strings.Cut(v, "-"); v == version || minor == version {
+			return newest.OldestLevel + int16(i), true
+		}
+	}
+	return 0, false
+}
+
+// MetadataVersionAt is the opposite of MetadataLevel: it names the metadata
+// version of a feature level.
+func MetadataVersionAt(level int16) (string, bool) {
+	releases := load().releases
+	newest := releases[len(releases)-1]
+	i := int(level) - int(newest.OldestLevel)
+	if i < 0 || i >= len(newest.MetadataVersions) {
+		return "", false
+	}
+	return newest.MetadataVersions[i], true
+}

@@ -66,3 +66,38 @@ func TestMetadataVersions(t *testing.T) {
 		}
 	}
 }
+
+func TestMetadataLevels(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		version string
+		want    int16
+	}{
+		"the oldest":                          {"3.3-IV3", 7},
+		"one of many":                         {"4.2-IV1", 29},
+		"the first that knows cordoning":      {"4.3-IV0", 30},
+		"the newest of a minor version":       {"4.2", 29},
+		"a number that a minor version lacks": {"4.2-IV9", 0},
+		"an unknown minor version":            {"9.9-IV0", 0},
+		"nothing":                             {"", 0},
+	} {
+		got, ok := MetadataLevel(tc.version)
+		if got != tc.want || ok != (tc.want != 0) {
+			t.Errorf("%s: %q is at %d, %v", name, tc.version, got, ok)
+		}
+	}
+	for _, version := range Versions() {
+		release, _, _ := ReleaseOf(version)
+		for i, v := range release.MetadataVersions {
+			level, _ := MetadataLevel(v)
+			if name, ok := MetadataVersionAt(level); name != v || !ok || level != release.OldestLevel+int16(i) {
+				t.Errorf("%s of %s is at %d, which is called %q", v, version, level, name)
+			}
+		}
+	}
+	for _, level := range []int16{-1, 0, 6, 99, 32767} {
+		if name, ok := MetadataVersionAt(level); ok {
+			t.Errorf("level %d is called %s", level, name)
+		}
+	}
+}

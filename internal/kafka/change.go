@@ -37,7 +37,7 @@ func (c *Client) alterConfigs(ctx context.Context, op operation, changes []Topic
 		}
 		req.Resources[i] = r
 	}
-	resp, err := req.RequestWith(ctx, sender{c: c, to: c.kgo})
+	resp, err := req.RequestWith(ctx, c.toCluster())
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (c *Client) deleteTopics(ctx context.Context, op operation, topics []TopicD
 		}
 		req.Topics[i].TopicID, names[id] = id, t.Name
 	}
-	resp, err := req.RequestWith(ctx, sender{c: c, to: c.kgo})
+	resp, err := req.RequestWith(ctx, c.toCluster())
 	if err != nil {
 		return nil, err
 	}

@@ -1,35 +1,36 @@
 package kafka
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
-	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-const (
-	// defaultTimeout bounds one call, its retries and its splits included.
-	defaultTimeout = 30 * time.Second
-	// attempts bounds how often one request is sent while brokers cannot be
-	// reached. With the backoff between them this is 1.5 s of waiting: enough
-	// to pass to a living broker or to see a connection renewed, short enough
-	// that a dead cluster is known as such long before the bound.
-	attempts     = 5
-	firstBackoff = 100 * time.Millisecond
-)
+// defaultTimeout bounds one call, its retries and its splits included.
+const defaultTimeout = 30 * time.Second
 
 // Config is what a Client needs to know.
 type Config struct {
 	// BootstrapServers are host:port pairs, at least one.
 	BootstrapServers []string
+	// Controllers are host:port pairs of the controllers' own listeners; only
+	// ClearBrokerConfig needs them.
+	Controllers []string
+	// Resolve, if set, is asked for the IP address of a host before DNS is. It is
+	// called concurrently.
+	Resolve func(host string) (ip string, ok bool)
 	// ClientID names the client to Kafka, in its logs and quotas; "sluice" if
 	// empty.
 	ClientID string
@@ -44,52 +45,104 @@ type Config struct {
 
 // Client makes batch calls to one Kafka cluster. It can be used concurrently.
 type Client struct {
-	kgo     *kgo.Client
-	servers string
+	kgo *kgo.Client
+	// options are those of kgo, without the brokers to begin at.
+	options []kgo.Opt
+	servers atomic.Pointer[servers]
+	// setting is held while the servers are replaced.
+	setting sync.Mutex
 	timeout time.Duration
 	observe func(api string, d time.Duration, err error)
 	turn    atomic.Uint64
+	// discovering is held while the cluster is asked for its brokers.
+	discovering chan struct{}
+}
+
+// servers are where a cluster is asked.
+type servers struct {
+	brokers, controllers []string
 }
 
 // New makes a client. It does not connect: that is left to the first call.
 func New(cfg Config) (*Client, error) {
-	if len(cfg.BootstrapServers) == 0 {
-		return nil, errors.New("making a kafka client: no bootstrap servers given; give at least one host:port")
+	at := &servers{brokers: slices.Clone(cfg.BootstrapServers), controllers: slices.Clone(cfg.Controllers)}
+	if err := at.check(); err != nil {
+		return nil, fmt.Errorf("making a kafka client: %w", err)
 	}
 	c := &Client{
-		servers: strings.Join(cfg.BootstrapServers, ","),
-		timeout: cfg.Timeout,
-		observe: cfg.Observe,
+		timeout:     cmp.Or(cfg.Timeout, defaultTimeout),
+		observe:     cfg.Observe,
+		discovering: make(chan struct{}, 1),
 	}
-	if c.timeout == 0 {
-		c.timeout = defaultTimeout
-	}
+	c.servers.Store(at)
 	if c.observe == nil {
 		c.observe = func(string, time.Duration, error) {}
 	}
-	id := cfg.ClientID
-	if id == "" {
-		id = "sluice"
-	}
-	client, err := kgo.NewClient(
-		kgo.SeedBrokers(cfg.BootstrapServers...),
-		kgo.ClientID(id),
+	c.options = []kgo.Opt{
+		kgo.ClientID(cmp.Or(cfg.ClientID, "sluice")),
 		// Retries are made here, where they are counted and bounded.
 		kgo.RequestRetries(0),
 		kgo.RetryTimeout(c.timeout),
 		// With requestTimeout the broker answers, or the connection is given
 		// up, before the call's own bound: a paused broker is told from a
 		// slow controller, and another broker may still be tried.
-		kgo.RequestTimeoutOverhead(c.timeout/3),
-		kgo.DialTimeout(c.timeout/6),
+		kgo.RequestTimeoutOverhead(c.timeout / 3),
+		kgo.DialTimeout(c.timeout / 6),
 		// KIP-714 would add requests that nobody asked for.
 		kgo.DisableClientMetrics(),
-	)
+	}
+	if cfg.Resolve != nil {
+		c.options = append(c.options, kgo.Dialer(dialer(cfg.Resolve, c.timeout/6)))
+	}
+	client, err := kgo.NewClient(append(slices.Clip(c.options), kgo.SeedBrokers(at.brokers...))...)
 	if err != nil {
-		return nil, fmt.Errorf("making a kafka client for %s: %w", c.servers, err)
+		return nil, fmt.Errorf("making a kafka client for %s: %w", c.where(), err)
 	}
 	c.kgo = client
 	return c, nil
+}
+
+// check tells whether there are servers, and all of the right form.
+func (s *servers) check() error {
+	if len(s.brokers) == 0 {
+		return errors.New("no bootstrap servers given; give at least one host:port")
+	}
+	for _, server := range slices.Concat(s.brokers, s.controllers) {
+		_, port, err := net.SplitHostPort(server)
+		if err != nil {
+			return fmt.Errorf("%q is not host:port: %w", server, err)
+		}
+		if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+			return fmt.Errorf("%q has no port number: %w", server, err)
+		}
+	}
+	return nil
+}
+
+// SetServers replaces the brokers to begin at and the controllers as a cluster
+// grows and shrinks. Calls under way may see a connection break, and try again.
+// The same servers again change nothing. It fails, without effect, where no
+// broker is given or one is not host:port.
+func (c *Client) SetServers(brokers, controllers []string) error {
+	at := &servers{brokers: slices.Clone(brokers), controllers: slices.Clone(controllers)}
+	if err := at.check(); err != nil {
+		return fmt.Errorf("changing the servers of a kafka client: %w", err)
+	}
+	c.setting.Lock()
+	defer c.setting.Unlock()
+	// The same seeds again would cost their connections.
+	if !slices.Equal(c.servers.Load().brokers, at.brokers) {
+		if err := c.kgo.UpdateSeedBrokers(at.brokers...); err != nil {
+			return fmt.Errorf("changing the servers of a kafka client: %w", err)
+		}
+	}
+	c.servers.Store(at)
+	return nil
+}
+
+// where names the cluster in errors.
+func (c *Client) where() string {
+	return "the cluster at " + strings.Join(c.servers.Load().brokers, ",")
 }
 
 // Close ends all calls with ErrClosed.
@@ -99,69 +152,19 @@ func (c *Client) Close() { c.kgo.Close() }
 // answers REQUEST_TIMED_OUT.
 func (c *Client) requestMillis() int32 { return int32((c.timeout / 2).Milliseconds()) }
 
-// bound gives a call its bound; bounded tells it from the caller's own.
+// bound gives a call its bound; ended tells it from the caller's own.
 func (c *Client) bound(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, c.timeout, ErrTimeout)
+	return context.WithTimeoutCause(ctx, c.timeout, expired{is: ErrTimeout, after: c.timeout})
 }
 
-// anyBroker passes the request to the brokers in turn. A Metadata request sent
-// through the client as a whole would be copied into its cache of topics,
-// which nothing here reads: ten thousand topics would be held for nothing.
-type anyBroker struct{ c *Client }
-
-// Request implements kmsg.Requestor.
-func (a anyBroker) Request(ctx context.Context, req kmsg.Request) (kmsg.Response, error) {
-	brokers := a.c.kgo.DiscoveredBrokers()
-	// The seeds stay in the round: they may be all that is left of what was
-	// discovered.
-	brokers = append(brokers, a.c.kgo.SeedBrokers()...)
-	return brokers[a.c.turn.Add(1)%uint64(len(brokers))].Request(ctx, req)
+// expired is why a bound of this package ended a call.
+type expired struct {
+	is    error
+	after time.Duration
 }
 
-// sender is a kmsg.Requestor that retries, counts and classifies.
-type sender struct {
-	c  *Client
-	to kmsg.Requestor
-}
-
-// Request implements kmsg.Requestor.
-func (s sender) Request(ctx context.Context, req kmsg.Request) (kmsg.Response, error) {
-	api := kmsg.NameForKey(req.Key())
-	var last error
-	for i := range attempts {
-		if i > 0 && !pause(ctx, firstBackoff<<(i-1)) {
-			break
-		}
-		start := time.Now()
-		resp, err := s.to.Request(ctx, req)
-		err = s.c.classify(ctx, err, last)
-		s.c.observe(api, time.Since(start), err)
-		if err == nil {
-			return resp, nil
-		}
-		last = err
-		if errors.Is(err, ErrUnreachable) {
-			// The brokers may have moved while nothing was asked of them.
-			s.c.kgo.ForceMetadataRefresh()
-		}
-		if _, answered := errors.AsType[*Error](err); answered || errors.Is(err, ErrClosed) {
-			break
-		}
-	}
-	return nil, fmt.Errorf("kafka request %s to the cluster at %s: %w", api, s.c.servers, last)
-}
-
-// pause tells whether the context outlived it.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
-}
+func (e expired) Error() string { return fmt.Sprintf("%v: no answer within %s", e.is, e.after) }
+func (e expired) Unwrap() error { return e.is }
 
 // classify gives a request's failure its sentinel; earlier is what the attempt
 // before failed with.
@@ -170,7 +173,7 @@ func (c *Client) classify(ctx context.Context, err, earlier error) error {
 		return nil
 	}
 	if ctx.Err() != nil {
-		return c.ended(ctx, earlier)
+		return ended(ctx, earlier)
 	}
 	if known, ok := errors.AsType[*kerr.Error](err); ok {
 		return kafkaError(answer{code: known.Code})
@@ -181,23 +184,23 @@ func (c *Client) classify(ctx context.Context, err, earlier error) error {
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op != "dial" && op.Timeout() {
 		return fmt.Errorf("%w: the broker did not answer: %w", ErrTimeout, err)
 	}
+	if errors.Is(err, ErrUnreachable) {
+		return err
+	}
 	if unreachable(err) {
 		return fmt.Errorf("%w: %w", ErrUnreachable, err)
 	}
 	return err
 }
 
-// ended tells why a call's context ended: by this client's bound or by its
+// ended tells why a call's context ended: by a bound of this package or by its
 // caller's will.
-func (c *Client) ended(ctx context.Context, earlier error) error {
+func ended(ctx context.Context, earlier error) error {
 	cause := context.Cause(ctx)
-	if !errors.Is(cause, ErrTimeout) {
-		return cause
+	if _, ours := errors.AsType[expired](cause); ours && earlier != nil {
+		return fmt.Errorf("%w, the last attempt with: %w", cause, earlier)
 	}
-	if earlier != nil {
-		return fmt.Errorf("%w after %s, the last attempt with: %w", ErrTimeout, c.timeout, earlier)
-	}
-	return fmt.Errorf("%w: no answer within %s", ErrTimeout, c.timeout)
+	return cause
 }
 
 // unreachable tells the errors of dialling, of name resolution and of broken

@@ -45,7 +45,7 @@ func (c *Client) createTopics(ctx context.Context, op operation, topics []NewTop
 		}
 		req.Topics[i] = t
 	}
-	resp, err := req.RequestWith(ctx, sender{c: c, to: c.kgo})
+	resp, err := req.RequestWith(ctx, c.toCluster())
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func (c *Client) createPartitions(ctx context.Context, op operation, growth []Pa
 		t.Count = g.Total
 		req.Topics[i] = t
 	}
-	resp, err := req.RequestWith(ctx, sender{c: c, to: c.kgo})
+	resp, err := req.RequestWith(ctx, c.toCluster())
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
+	"errors"
+	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
@@ -34,7 +38,7 @@ func (c *Client) metadata(ctx context.Context, op operation, names []string) (ma
 		req.Topics[i] = kmsg.NewMetadataRequestTopic()
 		req.Topics[i].Topic = &names[i]
 	}
-	resp, err := req.RequestWith(ctx, sender{c: c, to: anyBroker{c}})
+	resp, err := req.RequestWith(ctx, c.toAny())
 	if err != nil {
 		return nil, err
 	}
@@ -97,27 +101,33 @@ func parseTopicID(s string) (id [16]byte, ok bool) {
 // DescribeTopicConfigs reads the configuration of the topics with one
 // DescribeConfigs request, without synonyms and documentation.
 func (c *Client) DescribeTopicConfigs(ctx context.Context, names []string) (map[string]TopicConfig, error) {
+	return c.topicConfigs(ctx, names, nil)
+}
+
+// topicConfigs reads some options of the topics, or all where none are named.
+func (c *Client) topicConfigs(ctx context.Context, names, options []string) (map[string]TopicConfig, error) {
 	op := operation{verb: "describe the configuration of", needs: "DESCRIBE_CONFIGS on the topic"}
 	return batch[string, TopicConfig]{
 		op:   op,
 		name: itself[string],
 		send: func(ctx context.Context, names []string) (map[string]TopicConfig, error) {
-			return c.describeConfigs(ctx, op, names)
+			return c.describeConfigs(ctx, op, names, options)
 		},
 		failure: func(err error) TopicConfig { return TopicConfig{Err: err} },
 		problem: func(t TopicConfig) error { return t.Err },
 	}.run(ctx, c, distinct(names, itself[string]))
 }
 
-func (c *Client) describeConfigs(ctx context.Context, op operation, names []string) (map[string]TopicConfig, error) {
+func (c *Client) describeConfigs(ctx context.Context, op operation, names, options []string) (map[string]TopicConfig, error) {
 	req := kmsg.NewPtrDescribeConfigsRequest()
 	req.Resources = make([]kmsg.DescribeConfigsRequestResource, len(names))
 	for i, name := range names {
 		req.Resources[i] = kmsg.NewDescribeConfigsRequestResource()
 		req.Resources[i].ResourceType = kmsg.ConfigResourceTypeTopic
 		req.Resources[i].ResourceName = name
+		req.Resources[i].ConfigNames = options
 	}
-	resp, err := req.RequestWith(ctx, sender{c: c, to: c.kgo})
+	resp, err := req.RequestWith(ctx, c.toCluster())
 	if err != nil {
 		return nil, err
 	}
@@ -132,6 +142,45 @@ func (c *Client) describeConfigs(ctx context.Context, op operation, names []stri
 			continue
 		}
 		out[r.ResourceName] = TopicConfig{Entries: entries(r.Configs, seen)}
+	}
+	return out, nil
+}
+
+// minInSync is the name of the option.
+const minInSync = "min.insync.replicas"
+
+// MinInSyncReplicas reads the min.insync.replicas in effect of topics, with one
+// DescribeConfigs request: their own, else the brokers' default, as Kafka reports
+// it. A topic that does not exist is not in the answer. Where others could not be
+// read, the answer has the rest all the same, and the error tells of the first.
+func (c *Client) MinInSyncReplicas(ctx context.Context, topics []string) (map[string]int, error) {
+	configs, err := c.topicConfigs(ctx, topics, []string{minInSync})
+	if err != nil {
+		return nil, fmt.Errorf("read %s of %d topics: %w", minInSync, len(topics), err)
+	}
+	out := make(map[string]int, len(configs))
+	failed, first := 0, error(nil)
+	for _, topic := range slices.Sorted(maps.Keys(configs)) {
+		config := configs[topic]
+		if errors.Is(config.Err, ErrUnknownTopic) {
+			continue
+		}
+		n, err := strconv.Atoi(config.Entries[minInSync].Value)
+		switch {
+		case config.Err != nil:
+			err = config.Err
+		case err != nil:
+			err = fmt.Errorf("topic %q: %w: %s is %q", topic, ErrNotAnswered, minInSync, config.Entries[minInSync].Value)
+		default:
+			out[topic] = n
+			continue
+		}
+		if failed++; first == nil {
+			first = err
+		}
+	}
+	if failed > 0 {
+		return out, fmt.Errorf("read %s: %d of %d topics failed, the first with: %w", minInSync, failed, len(topics), first)
 	}
 	return out, nil
 }

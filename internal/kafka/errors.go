@@ -52,14 +52,27 @@ var (
 	// ErrNotController is NOT_CONTROLLER: the active controller is moving.
 	ErrNotController = errors.New("the active controller is moving")
 
+	// ErrBrokerNotRegistered is BROKER_ID_NOT_REGISTERED: the controllers know of
+	// no broker with this ID.
+	ErrBrokerNotRegistered = errors.New("the broker is not registered")
+	// ErrInvalidUpdateVersion is INVALID_UPDATE_VERSION: a feature level that is not
+	// known, that a node of the cluster does not run at, or that is below the
+	// finalized one.
+	ErrInvalidUpdateVersion = errors.New("invalid feature level")
+	// ErrFeatureUpdateFailed is FEATURE_UPDATE_FAILED: Kafka does not say more.
+	ErrFeatureUpdateFailed = errors.New("the feature update failed")
+	// ErrUnsupportedVersion is UNSUPPORTED_VERSION, or a broker that is too old to
+	// tell what was asked.
+	ErrUnsupportedVersion = errors.New("not supported by this version of kafka")
+
 	// ErrTimeout is a call, or Kafka's own work on it (REQUEST_TIMED_OUT), that
 	// did not end within its bound. Whether a write took effect is unknown.
 	ErrTimeout = errors.New("timed out")
 	// ErrUnreachable tells that no broker could be talked to.
 	ErrUnreachable = errors.New("kafka is unreachable")
-	// ErrNotAnswered tells that Kafka's answer lacks this topic: nothing is
-	// known of it.
-	ErrNotAnswered = errors.New("kafka's answer lacks the topic")
+	// ErrNotAnswered tells that Kafka's answer lacks what was asked for: nothing
+	// is known of it.
+	ErrNotAnswered = errors.New("kafka's answer lacks what was asked for")
 	// ErrClosed tells that the client was closed.
 	ErrClosed = errors.New("the kafka client is closed")
 )
@@ -84,6 +97,10 @@ var classes = map[int16]class{
 	kerr.InvalidConfig.Code:              {is: ErrInvalidConfig},
 	kerr.InvalidRequest.Code:             {is: ErrInvalidRequest},
 	kerr.PolicyViolation.Code:            {is: ErrPolicyViolation},
+	kerr.BrokerIDNotRegistered.Code:      {is: ErrBrokerNotRegistered},
+	kerr.InvalidUpdateVersion.Code:       {is: ErrInvalidUpdateVersion},
+	kerr.FeatureUpdateFailed.Code:        {is: ErrFeatureUpdateFailed},
+	kerr.UnsupportedVersion.Code:         {is: ErrUnsupportedVersion},
 	kerr.ThrottlingQuotaExceeded.Code:    {is: ErrThrottled, passing: true},
 	kerr.NotController.Code:              {is: ErrNotController, passing: true},
 	kerr.RequestTimedOut.Code:            {is: ErrTimeout, passing: true},
@@ -128,7 +145,7 @@ func Passing(err error) bool {
 		return e.passing()
 	}
 	for _, passing := range []error{
-		ErrTimeout, ErrUnreachable, ErrNotAnswered, ErrClosed, context.Canceled, context.DeadlineExceeded,
+		ErrTimeout, ErrUnreachable, ErrNotController, ErrNotAnswered, ErrClosed, context.Canceled, context.DeadlineExceeded,
 	} {
 		if errors.Is(err, passing) {
 			return true
@@ -146,7 +163,7 @@ func Wait(err error) time.Duration {
 	return 0
 }
 
-// answer is what Kafka said of one topic of a request.
+// answer is what Kafka said of one subject of a request.
 type answer struct {
 	code           int16
 	message        *string
@@ -155,14 +172,19 @@ type answer struct {
 
 // topicError is nil where Kafka answered that all is well.
 func (o operation) topicError(topic string, a answer) error {
+	return o.errorOf(fmt.Sprintf("topic %q", topic), a)
+}
+
+// errorOf is topicError for any subject.
+func (o operation) errorOf(subject string, a answer) error {
 	if a.code == 0 {
 		return nil
 	}
 	err := kafkaError(a)
 	if errors.Is(err, ErrAuthorization) {
-		return fmt.Errorf("%s topic %q: %w (the operator's principal needs %s)", o.verb, topic, err, o.needs)
+		return fmt.Errorf("%s %s: %w (the operator's principal needs %s)", o.verb, subject, err, o.needs)
 	}
-	return fmt.Errorf("%s topic %q: %w", o.verb, topic, err)
+	return fmt.Errorf("%s %s: %w", o.verb, subject, err)
 }
 
 func kafkaError(a answer) *Error {

@@ -33,13 +33,18 @@ func TestClassification(t *testing.T) {
 		"timed out in kafka":                       {code: 7, wantIs: ErrTimeout, wantPassing: true},
 		"no controller":                            {code: 41, wantIs: ErrNotController, wantPassing: true},
 		"retriable to Kafka, without a name here":  {code: kerr.BrokerNotAvailable.Code, wantPassing: true},
-		"final to Kafka, without a name here":      {code: kerr.UnsupportedVersion.Code},
+		"a broker that is not registered":          {code: 102, wantIs: ErrBrokerNotRegistered},
+		"a feature level that cannot be":           {code: 95, wantIs: ErrInvalidUpdateVersion},
+		"a feature update that failed":             {code: 96, wantIs: ErrFeatureUpdateFailed},
+		"a version that the broker lacks":          {code: 35, wantIs: ErrUnsupportedVersion},
+		"final to Kafka, without a name here":      {code: kerr.UnsupportedSaslMechanism.Code},
 		"an unexpected error of the server":        {code: -1},
 		"a code that this client does not know of": {code: 9999},
 	}
 	sentinels := []error{
 		ErrUnknownTopic, ErrTopicExists, ErrTopicDeletionDisabled, ErrAuthorization, ErrAuthentication, ErrInvalidPartitions,
 		ErrInvalidReplicationFactor, ErrInvalidTopic, ErrInvalidConfig, ErrInvalidRequest, ErrPolicyViolation, ErrThrottled,
+		ErrBrokerNotRegistered, ErrInvalidUpdateVersion, ErrFeatureUpdateFailed, ErrUnsupportedVersion,
 		ErrTimeout, ErrNotController, ErrUnreachable, ErrNotAnswered, ErrClosed,
 	}
 	op := operation{verb: "create", needs: "CREATE on the topic"}
@@ -108,6 +113,7 @@ func TestPassingWithoutKafkasCode(t *testing.T) {
 		"unreachable":         {err: ErrUnreachable, want: true},
 		"timeout":             {err: ErrTimeout, want: true},
 		"not answered":        {err: ErrNotAnswered, want: true},
+		"all are passive":     {err: ErrNotController, want: true},
 		"closed":              {err: ErrClosed, want: true},
 		"the caller gave up":  {err: context.Canceled, want: true},
 		"the caller ran out":  {err: context.DeadlineExceeded, want: true},

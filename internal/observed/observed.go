@@ -69,6 +69,44 @@ type Cluster struct {
 	Default Of[Config]
 }
 
+// CordonedLogDirs is the option that keeps new replicas off log directories of a
+// broker (KIP-1066).
+const CordonedLogDirs = "cordoned.log.dirs"
+
+// cordonLevel is the feature level of metadata version 4.3-IV0, from which on
+// cordons have an effect.
+const cordonLevel = 30
+
+// Cordoned tells whether a broker takes no new replicas, by what it reports itself:
+// every directory that it can use is cordoned. Nothing is known where it reports no
+// such directory.
+//
+// Where it read "*" from its file at its start, and nothing overrides that, it is so
+// whatever it reports of its directories. Kafka tells the controller of the cordon
+// from the start on, and its own report heeds it only when one of the broker's
+// dynamic options changes (DynamicLogConfig in DynamicBrokerConfig.scala): which none
+// does at a start where all that is set dynamically stands in the file too, the
+// cordon included. Seen with 4.3.1.
+func (c Cluster) Cordoned(id int32) (yes, known bool) {
+	dirs, _ := c.LogDirs[id].Get()
+	yes = true
+	for _, d := range dirs {
+		if !d.Offline {
+			known = true
+			yes = yes && d.Cordoned
+		}
+	}
+	return known && (yes || c.startedCordoned(id)), known
+}
+
+func (c Cluster) startedCordoned(id int32) bool {
+	features, _ := c.Features.Get()
+	config, _ := c.Configs[id].Get()
+	entry := config[CordonedLogDirs]
+	static, _ := entry.Synonym(CordonedLogDirs, SourceStatic)
+	return features.MetadataLevel >= cordonLevel && entry.Value == "*" && static == "*"
+}
+
 // Registration is who has registered with the cluster's controllers
 // (DescribeCluster, KIP-919 and KIP-1073 for fenced brokers).
 type Registration struct {

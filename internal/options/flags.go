@@ -28,6 +28,7 @@ func (o *Operator) AddFlags(fs *pflag.FlagSet) {
 	o.addWebhookFlags(fs)
 	o.addCertificateFlags(fs)
 	o.addTopicFlags(fs)
+	o.addClusterFlags(fs)
 	o.addServingFlags(fs)
 	fs.VisitAll(func(f *pflag.Flag) { f.Usage += " [" + EnvName(f.Name) + "]" })
 }
@@ -66,6 +67,15 @@ func (o *Operator) addTopicFlags(fs *pflag.FlagSet) {
 	fs.DurationVar(&t.UnreachableAfter, "unreachable-after", t.UnreachableAfter, "how long Kafka may be unreachable before the status of topics that are not Ready says so")
 	fs.IntVar(&t.Workers, "topic-workers", t.Workers, "batches of one Kafka cluster that may run at the same time")
 	fs.BoolVar(&t.UseFinalizers, "use-finalizers", t.UseFinalizers, "have a KafkaTopic wait until its topic is deleted from Kafka")
+}
+
+func (o *Operator) addClusterFlags(fs *pflag.FlagSet) {
+	c := &o.Clusters
+	fs.DurationVar(&c.LookInterval, "cluster-look-interval", c.LookInterval, "how often a Kafka cluster is looked at when nothing changes in Kubernetes")
+	fs.DurationVar(&c.EmptyFor, "empty-for", c.EmptyFor, "how long a cordoned broker has to be seen without replicas before it is removed")
+	fs.DurationVar(&c.EmptyForUncordoned, "empty-for-uncordoned", c.EmptyForUncordoned,
+		"how long a broker that cannot be cordoned (it is down, or Kafka is older than 4.3) has to be seen without replicas before it is removed")
+	fs.IntVar(&c.Workers, "cluster-workers", c.Workers, "Kafka clusters that may be worked on at the same time")
 }
 
 func (o *Operator) addServingFlags(fs *pflag.FlagSet) {

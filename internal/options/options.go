@@ -11,13 +11,15 @@ import (
 const (
 	// ControllerTopic keeps KafkaTopic resources and Kafka's topics in step.
 	ControllerTopic = "topic"
+	// ControllerCluster runs Kafka clusters from Kafka and KafkaNodePool resources.
+	ControllerCluster = "cluster"
 	// ControllerVolumes has pods restarted for their templated volumes.
 	ControllerVolumes = "volumes"
 )
 
 // knownControllers are what --controllers accepts, in the order in which they
 // are named to the user.
-var knownControllers = []string{ControllerTopic, ControllerVolumes}
+var knownControllers = []string{ControllerTopic, ControllerCluster, ControllerVolumes}
 
 // Values of --cert-mode.
 const (
@@ -55,6 +57,7 @@ type Operator struct {
 	Webhooks     Webhooks
 	Certificates Certificates
 	Topics       Topics
+	Clusters     Clusters
 	Serving      Serving
 	Log          Log
 }
@@ -109,6 +112,17 @@ type Topics struct {
 	UseFinalizers bool
 }
 
+// Clusters is what the cluster controller runs with.
+type Clusters struct {
+	// LookInterval is how often a cluster is looked at without any event.
+	LookInterval time.Duration
+	// EmptyFor is how long a broker has to be seen empty before it is removed, and
+	// EmptyForUncordoned the same where Kafka cannot keep new replicas off it.
+	EmptyFor, EmptyForUncordoned time.Duration
+	// Workers is the number of clusters that are worked on at once.
+	Workers int
+}
+
 // Serving is what is served beside the webhooks.
 type Serving struct {
 	// MetricsBindAddress, or Disabled.
@@ -134,7 +148,7 @@ type Log struct {
 func Default() Operator {
 	return Operator{
 		Namespace:   "sluice",
-		Controllers: []string{ControllerTopic, ControllerVolumes},
+		Controllers: []string{ControllerTopic, ControllerCluster, ControllerVolumes},
 		LeaderElect: true,
 		// An API server gives way by itself where it has to (API priority and
 		// fairness); these only keep a fault from becoming a flood. A thousand
@@ -162,6 +176,12 @@ func Default() Operator {
 			UnreachableAfter: 2 * time.Minute,
 			Workers:          1,
 			UseFinalizers:    true,
+		},
+		Clusters: Clusters{
+			LookInterval:       2 * time.Minute,
+			EmptyFor:           5 * time.Second,
+			EmptyForUncordoned: 30 * time.Second,
+			Workers:            4,
 		},
 		Serving: Serving{
 			MetricsBindAddress:     ":8443",

@@ -122,6 +122,8 @@ func TestRefusals(t *testing.T) {
 		"a batch of nothing":                      {args: []string{"--max-batch-size=0"}, want: []string{"--max-batch-size=0", "1 to 10000"}},
 		"no finalizers":                           {args: []string{"--use-finalizers=false"}, want: []string{"--use-finalizers=false", "must be true"}},
 		"no workers":                              {args: []string{"--topic-workers=0"}, want: []string{"--topic-workers=0"}},
+		"no clusters at a time":                   {args: []string{"--cluster-workers=0"}, want: []string{"--cluster-workers=0", "1 to 100"}},
+		"evidence from a single moment":           {args: []string{"--empty-for=1s"}, want: []string{"--empty-for=1s", "5s to 24h"}},
 		"a resync without a pause":                {args: []string{"--resync-interval=1ms"}, want: []string{"--resync-interval=1ms", "1s to 24h"}},
 		"an address without a port":               {args: []string{"--metrics-bind-address=localhost"}, want: []string{"--metrics-bind-address=localhost", "host:port"}},
 		"an address with a word for a port":       {args: []string{"--health-probe-bind-address=:http"}, want: []string{"--health-probe-bind-address=:http", "number"}},

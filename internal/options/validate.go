@@ -24,7 +24,7 @@ func (o *Operator) Complete() error {
 		o.Topics.ExternalClusters = clusters
 	}
 	for _, check := range []func() error{
-		o.checkControllers, o.checkKubernetes, o.checkWebhooks, o.checkCertificates, o.checkTopics, o.checkServing, o.checkLog,
+		o.checkControllers, o.checkKubernetes, o.checkWebhooks, o.checkCertificates, o.checkTopics, o.checkClusters, o.checkServing, o.checkLog,
 	} {
 		failures = append(failures, check())
 	}
@@ -138,6 +138,30 @@ func (o *Operator) checkTopics() error {
 		{"max-batch-linger", t.MaxBatchLinger, 0, time.Minute},
 		{"resync-interval", t.ResyncInterval, time.Second, 24 * time.Hour},
 		{"unreachable-after", t.UnreachableAfter, time.Second, 24 * time.Hour},
+	} {
+		if d.value < d.least || d.value > d.most {
+			failures = append(failures, refuse(d.flag, d.value, fmt.Sprintf("must be %v to %v", d.least, d.most)))
+		}
+	}
+	return errors.Join(failures...)
+}
+
+func (o *Operator) checkClusters() error {
+	c := &o.Clusters
+	var failures []error
+	if c.Workers < 1 || c.Workers > 100 {
+		failures = append(failures, refuse("cluster-workers", c.Workers, "must be 1 to 100"))
+	}
+	for _, d := range []struct {
+		flag        string
+		value       time.Duration
+		least, most time.Duration
+	}{
+		{"cluster-look-interval", c.LookInterval, 5 * time.Second, time.Hour},
+		// A broker tells of its cordon in a heartbeat, every 2 s
+		// (broker.heartbeat.interval.ms).
+		{"empty-for", c.EmptyFor, 5 * time.Second, 24 * time.Hour},
+		{"empty-for-uncordoned", c.EmptyForUncordoned, 10 * time.Second, 24 * time.Hour},
 	} {
 		if d.value < d.least || d.value > d.most {
 			failures = append(failures, refuse(d.flag, d.value, fmt.Sprintf("must be %v to %v", d.least, d.most)))

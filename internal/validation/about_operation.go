@@ -204,4 +204,32 @@ spec:
   kafka: {}
 `,
 	},
+	{
+		Rule: "kafka-field-unreadable", Kinds: kafkaKind, Severity: Refuse,
+		Summary: "Sluice runs the cluster, and Kubernetes would not take this part of what it is to make.",
+		Example: `
+kind: Kafka
+metadata:
+  name: my-cluster
+  annotations:
+    sluice.dev/managed: "true"
+spec:
+  kafka:
+    template:
+      pod:
+        tolerations: [dedicated]
+`,
+		Mended: `
+kind: Kafka
+metadata:
+  name: my-cluster
+  annotations:
+    sluice.dev/managed: "true"
+spec:
+  kafka:
+    template:
+      pod:
+        tolerations: [{key: dedicated, operator: Exists}]
+`,
+	},
 }

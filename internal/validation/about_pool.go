@@ -181,4 +181,39 @@ spec:
   roles: [broker]
 `,
 	},
+	{
+		Rule: "pool-field-unreadable", Kinds: poolKind, Severity: Refuse,
+		Summary: "Sluice runs the cluster, and Kubernetes would not take this part of what it is to make.",
+		Beside: `
+kind: Kafka
+metadata:
+  name: my-cluster
+  annotations:
+    sluice.dev/managed: "true"
+spec:
+  kafka: {}
+status:
+  clusterId: abc
+`,
+		Example: `
+kind: KafkaNodePool
+metadata:
+  name: brokers
+spec:
+  replicas: 3
+  roles: [broker]
+  resources:
+    limits: {memory: 8GB}
+`,
+		Mended: `
+kind: KafkaNodePool
+metadata:
+  name: brokers
+spec:
+  replicas: 3
+  roles: [broker]
+  resources:
+    limits: {memory: 8G}
+`,
+	},
 }

@@ -2,12 +2,11 @@ package validation
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
+	"github.com/sluice-kafka/sluice/internal/brokerconfig"
 	"github.com/sluice-kafka/sluice/internal/facts"
 )
 
@@ -56,6 +55,7 @@ var kafkaRules = []rule[kafkaInput]{
 	{"kafka-cordon-too-many", kafkaCordonTooMany},
 	{"kafka-cordon-without-effect", kafkaCordonWithoutEffect},
 	{"kafka-field-without-effect", kafkaFieldsWithoutEffect},
+	{"kafka-field-unreadable", kafkaFieldsUnreadable},
 }
 
 // Kafka judges a Kafka; old is nil on creation. Joining rules refuse only where
@@ -85,15 +85,14 @@ func kafkaConfigPath(key string) *field.Path {
 	return field.NewPath("spec", "kafka", "config").Key(key)
 }
 
-const cordonedLogDirs = "cordoned.log.dirs"
-
 // kafkaCordonedLogDirs guards the option of KIP-1066. A value in the broker's
 // file would outlast every scale-down. Blanks around a key vanish when the file
 // is read (java.util.Properties), so they do not hide it.
 func kafkaCordonedLogDirs(in kafkaInput) []Finding {
+	owned := brokerconfig.OwnedWith(nil)
 	var found []Finding
 	for _, key := range optionKeys(in.kafka.Spec.Kafka.Config) {
-		if optionName(key) != cordonedLogDirs {
+		if owned.Prefix(key) != brokerconfig.CordonedLogDirs {
 			continue
 		}
 		found = append(found, Finding{
@@ -106,63 +105,16 @@ func kafkaCordonedLogDirs(in kafkaInput) []Finding {
 	return found
 }
 
-// optionName is an option's key as Kafka will read it from a file, lower-cased.
-func optionName(key string) string {
-	return strings.ToLower(trimKey(key))
-}
-
-// ownedPrefixes are the beginnings of options that Strimzi's operator sets
-// itself and drops from a user's config (forbidden prefixes of KafkaClusterSpec
-// in Strimzi's API, compared in lower case).
-var ownedPrefixes = []string{
-	"listeners", "advertised.", "broker.", "listener.", "host.name", "port", "inter.broker.listener.name",
-	"sasl.", "ssl.", "security.", "password.", "log.dir",
-	"zookeeper.connect", "zookeeper.set.acl", "zookeeper.ssl", "zookeeper.clientcnxnsocket", "zookeeper.metadata.migration.enable",
-	"authorizer.", "super.user",
-	"cruise.control.metrics.topic", "cruise.control.metrics.reporter.bootstrap.servers",
-	"node.id", "process.roles", "controller.", "metadata.log.dir",
-	"client.quota.callback.static.kafka.admin.", "client.quota.callback.static.produce", "client.quota.callback.static.fetch",
-	"client.quota.callback.static.storage.per.volume.limit.min.available.",
-	"client.quota.callback.static.excluded.principal.name.list",
-	"prometheus.metrics.reporter.",
-}
-
-// ownedExceptions begin like an owned option and are the user's all the same
-// (exceptions to the forbidden prefixes there, compared exactly).
-var ownedExceptions = map[string]bool{
-	"zookeeper.connection.timeout.ms":                     true,
-	"sasl.server.max.receive.size":                        true,
-	"ssl.cipher.suites":                                   true,
-	"ssl.protocol":                                        true,
-	"ssl.enabled.protocols":                               true,
-	"ssl.secure.random.implementation":                    true,
-	"cruise.control.metrics.topic.num.partitions":         true,
-	"cruise.control.metrics.topic.replication.factor":     true,
-	"cruise.control.metrics.topic.retention.ms":           true,
-	"cruise.control.metrics.topic.auto.create.retries":    true,
-	"cruise.control.metrics.topic.auto.create.timeout.ms": true,
-	"cruise.control.metrics.topic.min.insync.replicas":    true,
-	"broker.session.timeout.ms":                           true,
-	"broker.heartbeat.interval.ms":                        true,
-	"controller.socket.timeout.ms":                        true,
-	"controller.quorum.election.backoff.max.ms":           true,
-	"controller.quorum.election.timeout.ms":               true,
-	"controller.quorum.fetch.timeout.ms":                  true,
-}
-
-// perListenerOptions may be given for a declared listener.
-var perListenerOptions = []string{"connections.max.reauth.ms", "max.connections", "max.connection.creation.rate"}
-
 func kafkaOwnedOptions(in kafkaInput) []Finding {
-	exceptions := listenerExceptions(in.kafka.Spec.Kafka.Listeners)
+	owned := brokerconfig.OwnedWith(in.kafka.Spec.Kafka.Listeners)
 	severity := Warn
 	if in.opts.StrictConfig {
 		severity = Refuse
 	}
 	var found []Finding
 	for _, key := range optionKeys(in.kafka.Spec.Kafka.Config) {
-		prefix := ownedPrefix(key, exceptions)
-		if prefix == "" || optionName(key) == cordonedLogDirs {
+		prefix := owned.Prefix(key)
+		if prefix == "" || prefix == brokerconfig.CordonedLogDirs {
 			continue
 		}
 		found = append(found, Finding{
@@ -171,30 +123,6 @@ func kafkaOwnedOptions(in kafkaInput) []Finding {
 		})
 	}
 	return found
-}
-
-// ownedPrefix returns the prefix that makes an option the operator's; empty where
-// it is the user's.
-func ownedPrefix(key string, exceptions map[string]bool) string {
-	if ownedExceptions[key] || exceptions[key] {
-		return ""
-	}
-	name := optionName(key)
-	i := slices.IndexFunc(ownedPrefixes, func(p string) bool { return strings.HasPrefix(name, p) })
-	if i < 0 {
-		return ""
-	}
-	return ownedPrefixes[i]
-}
-
-func listenerExceptions(listeners []apiv1.KafkaListener) map[string]bool {
-	exceptions := make(map[string]bool, len(listeners)*len(perListenerOptions))
-	for _, l := range listeners {
-		for _, option := range perListenerOptions {
-			exceptions[fmt.Sprintf("listener.name.%s-%d.%s", l.Name, l.Port, option)] = true
-		}
-	}
-	return exceptions
 }
 
 func kafkaMinISR(in kafkaInput) []Finding {

@@ -44,7 +44,7 @@ func TestListeners(t *testing.T) {
 		"above all ports":                       {kafka: kafka(listeners(listener("a", 70000))), want: []string{"refuse kafka-listener-port " + at("0", "port")}},
 		"no such type":                          {kafka: kafka(listeners(odd)), want: []string{"refuse kafka-listener-type-unknown " + at("0", "type")}},
 		"TLS, run by Sluice":                    {kafka: kafka(bySluice, listeners(tls)), without: true, want: []string{"refuse kafka-listener-tls-without-cert-manager " + at("0", "tls")}},
-		"TLS, and nothing is known":             {kafka: kafka(bySluice, listeners(tls))},
+		"TLS, and nothing is known":             {kafka: kafka(bySluice, listeners(tls)), want: []string{"warn kafka-field-without-effect " + at("0", "tls")}},
 		"TLS, run by Strimzi":                   {kafka: kafka(listeners(tls)), without: true},
 		"an old collision, the other way round": {old: kafka(listeners(listener("a", 9092), listener("b", 9092))), kafka: kafka(listeners(listener("b", 9092), listener("a", 9092)))},
 		"an old fault, in another place":        {old: kafka(listeners(listener("A", 9092), listener("b", 9093))), kafka: kafka(listeners(listener("b", 9093), listener("A", 9092)))},
@@ -204,22 +204,32 @@ func TestFieldsWithoutEffect(t *testing.T) {
 		k.Spec.ClusterCA, k.Spec.KafkaExporter = set, &apiv1.KafkaExporterSpec{}
 		k.Spec.EntityOperator = &apiv1.EntityOperatorSpec{TopicOperator: set, UserOperator: set}
 		k.Spec.Kafka.Authorization, k.Spec.Kafka.MetricsConfig = set, set
-		k.Spec.Kafka.Template = &apiv1.KafkaTemplate{PerPodService: set}
+		k.Spec.Kafka.Template = &apiv1.KafkaTemplate{
+			PerPodService: set, ServiceAccount: set, InitContainer: &apiv1.ContainerTemplate{},
+			PodDisruptionBudget: &apiv1.PodDisruptionBudgetTemplate{MaxUnavailable: set},
+		}
 		external := listener("ext", 9094)
-		external.Type, external.Authentication = "loadbalancer", set
+		external.Type, external.TLS, external.Authentication = "loadbalancer", true, set
 		k.Spec.Kafka.Listeners = []apiv1.KafkaListener{listener("plain", 9092), external}
 	}
 	const rule = "warn kafka-field-without-effect "
 	want := []string{
 		rule + "spec.clusterCa", rule + "spec.kafkaExporter", rule + "spec.entityOperator.topicOperator", rule + "spec.entityOperator.userOperator",
 		rule + "spec.kafka.authorization", rule + "spec.kafka.metricsConfig", rule + "spec.kafka.template.perPodService",
-		rule + "spec.kafka.listeners[1].type", rule + "spec.kafka.listeners[1].authentication",
+		rule + "spec.kafka.template.initContainer", rule + "spec.kafka.template.podDisruptionBudget.maxUnavailable", rule + "spec.kafka.template.serviceAccount",
+		rule + "spec.kafka.listeners[1].type", rule + "spec.kafka.listeners[1].tls", rule + "spec.kafka.listeners[1].authentication",
 	}
 	wantSaid(t, validation.Kafka(kafka(bySluice, everything), nil, validation.KafkaFacts{}, validation.Options{}), want...)
 	wantSaid(t, validation.Kafka(kafka(everything), nil, validation.KafkaFacts{}, validation.Options{}))
 	plain := func(k *apiv1.Kafka) {
 		k.Spec.CruiseControl = &apiv1.CruiseControlSpec{}
 		k.Spec.Kafka.Rack = &apiv1.Rack{TopologyKey: "zone"}
+		k.Spec.Kafka.JVMOptions = &apiv1.JVMOptions{Xmx: "1g"}
+		k.Spec.Kafka.Template = &apiv1.KafkaTemplate{
+			Pod: &apiv1.PodTemplate{Affinity: set}, KafkaContainer: &apiv1.ContainerTemplate{SecurityContext: set},
+			BootstrapService: &apiv1.InternalServiceTemplate{}, BrokersService: &apiv1.InternalServiceTemplate{},
+			PersistentVolumeClaim: &apiv1.ResourceTemplate{}, PodDisruptionBudget: &apiv1.PodDisruptionBudgetTemplate{},
+		}
 		k.Spec.Kafka.Listeners = []apiv1.KafkaListener{listener("plain", 9092)}
 	}
 	wantSaid(t, validation.Kafka(kafka(bySluice, plain), nil, validation.KafkaFacts{}, validation.Options{}))
@@ -228,6 +238,26 @@ func TestFieldsWithoutEffect(t *testing.T) {
 	wantSaid(t, validation.KafkaNodePool(p, nil, validation.PoolFacts{Kafka: kafka(bySluice)}, validation.Options{}),
 		"warn pool-field-without-effect spec.template.perPodIngress")
 	wantSaid(t, validation.KafkaNodePool(p, nil, validation.PoolFacts{Kafka: kafka()}, validation.Options{}))
+}
+
+// A part that is kept as it was written is judged where Sluice is to make a pod of
+// it. On a cluster of Strimzi's, its own schema and its operator judge it.
+func TestFieldsThatKubernetesWouldNotTake(t *testing.T) {
+	t.Parallel()
+	near := &apiextensionsv1.JSON{Raw: []byte(`"near"`)}
+	odd := func(k *apiv1.Kafka) {
+		k.Spec.Kafka.Template = &apiv1.KafkaTemplate{Pod: &apiv1.PodTemplate{Affinity: near}}
+	}
+	wantSaid(t, validation.Kafka(kafka(bySluice, odd), nil, validation.KafkaFacts{}, validation.Options{}),
+		"refuse kafka-field-unreadable spec.kafka.template.pod.affinity")
+	wantSaid(t, validation.Kafka(kafka(bySluice, odd), kafka(bySluice, odd), validation.KafkaFacts{}, validation.Options{}))
+	wantSaid(t, validation.Kafka(kafka(odd), nil, validation.KafkaFacts{}, validation.Options{}))
+
+	p := pool("a", 3, func(p *apiv1.KafkaNodePool) { p.Spec.Resources = near })
+	wantSaid(t, validation.KafkaNodePool(p, nil, validation.PoolFacts{Kafka: kafka(bySluice)}, validation.Options{}),
+		"refuse pool-field-unreadable spec.resources")
+	wantSaid(t, validation.KafkaNodePool(p, nil, validation.PoolFacts{Kafka: kafka()}, validation.Options{}))
+	wantSaid(t, validation.KafkaNodePool(p, nil, validation.PoolFacts{}, validation.Options{}))
 }
 
 func TestNamesOfSluicesOwnVolumes(t *testing.T) {

@@ -2,20 +2,15 @@ package validation
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
+	"github.com/sluice-kafka/sluice/internal/brokerconfig"
 	"github.com/sluice-kafka/sluice/internal/configdef"
 )
-
-// placeholder is what a config provider replaces when the broker starts
-// (DEFAULT_PATTERN in Kafka's org.apache.kafka.common.config.ConfigTransformer).
-var placeholder = regexp.MustCompile(`\$\{[^}]*?:[^}]*?\}`)
 
 // brokerVersions are those that read the options of a Kafka.
 func (in kafkaInput) brokerVersions() kafkaVersions {
@@ -37,12 +32,12 @@ func (in kafkaInput) brokerVersions() kafkaVersions {
 // rule says so.
 func (in kafkaInput) usersOptions() []userOption {
 	var list []userOption
-	exceptions := listenerExceptions(in.kafka.Spec.Kafka.Listeners)
+	owned := brokerconfig.OwnedWith(in.kafka.Spec.Kafka.Listeners)
 	for _, key := range optionKeys(in.kafka.Spec.Kafka.Config) {
-		if optionName(key) == cordonedLogDirs || ownedPrefix(key, exceptions) != "" {
+		if owned.Prefix(key) != "" {
 			continue
 		}
-		o := userOption{key: key, name: trimKey(key)}
+		o := userOption{key: key, name: brokerconfig.OptionName(key)}
 		if _, option, ok := configdef.OfListener(o.name); ok {
 			o.name, o.ofListener = option, true
 		}
@@ -57,18 +52,13 @@ type userOption struct {
 	ofListener bool
 }
 
-// trimKey is a key as Kafka reads it from a file, where blanks around it vanish.
-func trimKey(key string) string {
-	return strings.TrimFunc(key, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })
-}
-
 func kafkaOptionValues(in kafkaInput) []Finding {
 	versions := in.brokerVersions()
 	config := in.kafka.Spec.Kafka.Config
 	var found []Finding
 	for _, o := range in.usersOptions() {
 		value, err := optionValue(config[o.key])
-		if err == nil && !placeholder.MatchString(value) {
+		if err == nil && !configdef.HasPlaceholder(value) {
 			err = versions.wrong(brokerOptions, o.name, value)
 		}
 		if err != nil {
@@ -147,7 +137,7 @@ func hasPlugins(k *apiv1.Kafka) bool {
 		return true
 	}
 	for key, v := range k.Spec.Kafka.Config {
-		option, ok := configdef.Broker(configdef.Latest(), trimKey(key))
+		option, ok := configdef.Broker(configdef.Latest(), brokerconfig.OptionName(key))
 		if !ok {
 			continue
 		}

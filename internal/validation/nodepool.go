@@ -48,6 +48,7 @@ var poolRules = []rule[poolInput]{
 	{"pool-controllers-changed", poolControllersChanged},
 	{"pool-controllers-even", poolControllersEven},
 	{"pool-field-without-effect", poolFieldsWithoutEffect},
+	{"pool-field-unreadable", poolFieldsUnreadable},
 }
 
 // KafkaNodePool judges a pool; old is nil on creation. Joining rules refuse only

@@ -71,9 +71,9 @@ func poolBrokerRoleRemoved(in poolInput) []Finding {
 
 // leave says what becomes of brokers and of what they hold.
 func (in poolInput) leave(ids []int32, what string) string {
-	text, hold := fmt.Sprintf("%s would %s; ", brokerList(ids), what), "they hold "
+	text, hold, held := fmt.Sprintf("%s would %s; ", brokerList(ids), what), "they hold ", "they held "
 	if len(ids) == 1 {
-		hold = "it holds "
+		hold, held = "it holds ", "it held "
 	}
 	var replicas, bytes int64
 	sized := in.facts.Seen != nil
@@ -82,16 +82,17 @@ func (in poolInput) leave(ids []int32, what string) string {
 			return text + "how many replicas are on them is not known"
 		}
 		b, _ := in.facts.Seen.Broker(id)
-		held, ok := b.Held()
+		n, ok := b.Held()
 		if !ok {
 			return text + fmt.Sprintf("how many replicas broker %d holds is not known", id)
 		}
-		replicas += held
+		replicas += n
 		size, ok := b.Bytes()
 		bytes, sized = bytes+size, sized && ok
 	}
 	if replicas == 0 {
-		return text + hold + "no replicas"
+		// What was seen may be two minutes old: nothing is promised here.
+		return text + held + "no replicas when last looked at"
 	}
 	text += hold + counted(replicas, "replica")
 	if sized {

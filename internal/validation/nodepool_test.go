@@ -141,6 +141,10 @@ func TestPoolScalesDown(t *testing.T) {
 			old: five, pool: pool("a", 4, annotated(apiv1.AnnotationRemoveNodeIDs, "[1]")), seen: seen(3, 0, 1, 2, 3, 4), want: []string{scaleDown},
 			text: []string{"broker 1 would leave the cluster; it holds 20 replicas"},
 		},
+		"that there was nothing is of the past": {
+			old: five, pool: pool("a", 4), seen: &facts.Facts{Brokers: []facts.Broker{{ID: 4, Replicas: new(int64)}}}, want: []string{scaleDown},
+			text: []string{"broker 4 would leave the cluster; it held no replicas when last looked at"},
+		},
 		"what is not known is not said to be nothing": {
 			old: five, pool: pool("a", 3), want: []string{scaleDown}, text: []string{"brokers 3, 4", "how many replicas are on them is not known"},
 		},

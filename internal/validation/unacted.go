@@ -43,7 +43,7 @@ var unactedOfKafka = func() []unacted[*apiv1.Kafka] {
 		kafka("quotas", func(s apiv1.KafkaClusterSpec) *apiextensionsv1.JSON { return s.Quotas }, "there are no quotas"),
 		{field.NewPath("spec", "kafka", "rack", "envVarName"), func(k *apiv1.Kafka) bool {
 			return k.Spec.Kafka.Rack != nil && there(k.Spec.Kafka.Rack.EnvVarName)
-		}, "the rack is read from topologyKey"},
+		}, "brokers have the rack that topologyKey names, or none"},
 		{field.NewPath("spec", "entityOperator", "topicOperator"), func(k *apiv1.Kafka) bool {
 			return k.Spec.EntityOperator != nil && there(k.Spec.EntityOperator.TopicOperator)
 		}, "no such operator is started, and Sluice leaves the topics to it"},
@@ -59,10 +59,9 @@ var unactedOfKafka = func() []unacted[*apiv1.Kafka] {
 
 // unactedOfListener has paths below a listener.
 var unactedOfListener = []unacted[apiv1.KafkaListener]{
-	{field.NewPath("type"), func(l apiv1.KafkaListener) bool {
-		return l.Type != "" && l.Type != apiv1.ListenerInternal && l.Type != "cluster-ip"
-	}, "the listener is reached only from inside Kubernetes"},
-	{field.NewPath("authentication"), func(l apiv1.KafkaListener) bool { return there(l.Authentication) }, "clients are not authenticated"},
+	{field.NewPath("type"), func(l apiv1.KafkaListener) bool { return l.Type != apiv1.ListenerInternal }, "only internal listeners are opened, and not this one"},
+	{field.NewPath("tls"), func(l apiv1.KafkaListener) bool { return l.TLS }, "only plain listeners are opened, and not this one"},
+	{field.NewPath("authentication"), func(l apiv1.KafkaListener) bool { return there(l.Authentication) }, "the listener is not opened, for it would let everyone in"},
 	{field.NewPath("configuration"), func(l apiv1.KafkaListener) bool { return there(l.Configuration) }, "the listener is as it is without"},
 	{field.NewPath("networkPolicyPeers"), func(l apiv1.KafkaListener) bool { return there(l.NetworkPolicyPeers) }, "everyone may connect"},
 }
@@ -75,6 +74,11 @@ var unactedOfTemplate = func() []unacted[*apiv1.KafkaTemplate] {
 		}
 	}
 	return []unacted[*apiv1.KafkaTemplate]{
+		{field.NewPath("initContainer"), func(t *apiv1.KafkaTemplate) bool { return t.InitContainer != nil }, "there is no such container"},
+		{field.NewPath("podDisruptionBudget", "maxUnavailable"), func(t *apiv1.KafkaTemplate) bool {
+			return t.PodDisruptionBudget != nil && there(t.PodDisruptionBudget.MaxUnavailable)
+		}, "one pod may be evicted at a time"},
+		part("serviceAccount", func(t *apiv1.KafkaTemplate) *apiextensionsv1.JSON { return t.ServiceAccount }),
 		part("podSet", func(t *apiv1.KafkaTemplate) *apiextensionsv1.JSON { return t.PodSet }),
 		part("externalBootstrapService", func(t *apiv1.KafkaTemplate) *apiextensionsv1.JSON { return t.ExternalBootstrapService }),
 		part("perPodService", func(t *apiv1.KafkaTemplate) *apiextensionsv1.JSON { return t.PerPodService }),

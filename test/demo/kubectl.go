@@ -27,6 +27,7 @@ var manifests embed.FS
 type kubectl struct {
 	client.Client
 	*story
+	config   *rest.Config
 	warnings *warnings
 }
 
@@ -35,7 +36,7 @@ func newKubectl(admin *rest.Config, s *story) (*kubectl, error) {
 	cfg := rest.CopyConfig(admin)
 	cfg.WarningHandler = w
 	c, err := client.New(cfg, client.Options{Scheme: harness.Scheme()})
-	return &kubectl{Client: c, story: s, warnings: w}, err
+	return &kubectl{Client: c, story: s, config: cfg, warnings: w}, err
 }
 
 func (k *kubectl) createNamespace(ctx context.Context, name string) error {

@@ -27,7 +27,11 @@ const stopTimeout = time.Minute
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	start := time.Now()
-	err := run(ctx)
+	part := run
+	if len(os.Args) == 3 && os.Args[1] == clusterPart {
+		part = runIsolated
+	}
+	err := part(ctx)
 	interrupted := ctx.Err() != nil
 	stop()
 	switch {
@@ -37,15 +41,16 @@ func main() {
 	case err != nil:
 		fmt.Fprintf(os.Stderr, "\nThe demo failed: %v\n", err)
 		os.Exit(1)
+	case len(os.Args) == 1:
+		fmt.Printf("\nEvery step was as it should be. %s in all; everything that was started is stopped.\n", time.Since(start).Round(time.Second))
 	}
-	fmt.Printf("\nEvery step was as it should be. %s in all; everything that was started is stopped.\n", time.Since(start).Round(time.Second))
 }
 
 func run(ctx context.Context) (err error) {
 	d := &demo{story: &story{out: os.Stdout}}
 	defer func() { err = errors.Join(err, d.stop()) }()
 	for _, chapter := range []func(context.Context) error{
-		d.start, d.refusals, d.acceptances, d.pods, d.createTopics, d.changeTopics, d.quiet, d.keep,
+		d.start, d.refusals, d.acceptances, d.pods, d.createTopics, d.changeTopics, d.quiet, d.runCluster, d.keep,
 	} {
 		if err := chapter(ctx); err != nil {
 			if ctx.Err() == nil {

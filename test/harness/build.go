@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,6 +32,9 @@ type module struct {
 	main string
 	// key are the files whose content decides whether a built command is current.
 	key []string
+	// sources tells that all of the module's Go files, and what pins its
+	// dependencies, decide that instead.
+	sources bool
 	// stamp is the variable that the version is linked into; none where empty.
 	stamp string
 	// buildTime tells by command how long a cold build takes on two cores, for
@@ -49,8 +53,12 @@ func (m module) dir(ctx context.Context, root string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	files, err := m.keyFiles(root)
+	if err != nil {
+		return "", err
+	}
 	sum := sha256.New()
-	for _, f := range m.key {
+	for _, f := range files {
 		raw, err := os.ReadFile(filepath.Join(root, m.path, f))
 		if err != nil {
 			return "", err
@@ -59,6 +67,25 @@ func (m module) dir(ctx context.Context, root string) (string, error) {
 	}
 	key := fmt.Sprintf("%s-%s-%s-%s", version, runtime.GOOS, runtime.GOARCH, hex.EncodeToString(sum.Sum(nil))[:12])
 	return filepath.Join(cache, m.cache, key), nil
+}
+
+func (m module) keyFiles(root string) ([]string, error) {
+	files := m.key
+	if !m.sources {
+		return files, nil
+	}
+	top := filepath.Join(root, m.path)
+	err := filepath.WalkDir(top, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(top, path)
+		if strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") || name == "go.mod" || name == "go.sum" {
+			files = append(files, name)
+		}
+		return err
+	})
+	return files, err
 }
 
 // version of what the module builds.

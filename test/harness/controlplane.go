@@ -44,6 +44,7 @@ type ControlPlane struct {
 	env         *envtest.Environment
 	manager     *process
 	certManager *process
+	nodes       *Nodes
 	assets      string
 	ownsFiles   bool
 }
@@ -79,14 +80,9 @@ func StartControlPlane(ctx context.Context, opts ControlPlaneOptions) (_ *Contro
 	// envtest logs through controller-runtime, which complains where nobody took
 	// the log; what matters here comes back as an error.
 	ctrllog.SetLogger(logr.Discard())
-	cp.env = &envtest.Environment{
-		ControlPlaneStartTimeout: startTimeout,
-		ControlPlaneStopTimeout:  startTimeout,
+	if cp.env, err = environment(assets, cp.Dir); err != nil {
+		return nil, err
 	}
-	// Explicit paths: envtest would let TEST_ASSET_* variables override a folder.
-	cp.env.ControlPlane.GetAPIServer().Path = filepath.Join(assets, KubeAPIServer)
-	cp.env.ControlPlane.Etcd = &envtest.Etcd{Path: filepath.Join(assets, Etcd)}
-	cp.env.ControlPlane.KubectlPath = filepath.Join(assets, Kubectl)
 	logFile, err := os.Create(filepath.Join(cp.Dir, "kube-apiserver.log"))
 	if err != nil {
 		return nil, err
@@ -116,8 +112,34 @@ func StartControlPlane(ctx context.Context, opts ControlPlaneOptions) (_ *Contro
 	return cp, nil
 }
 
+// environment of the binaries in a folder; its files are in dir.
+func environment(assets, dir string) (_ *envtest.Environment, err error) {
+	env := &envtest.Environment{
+		ControlPlaneStartTimeout: startTimeout,
+		ControlPlaneStopTimeout:  startTimeout,
+	}
+	// Explicit paths: envtest would let TEST_ASSET_* variables override a folder.
+	api := env.ControlPlane.GetAPIServer()
+	api.Path = filepath.Join(assets, KubeAPIServer)
+	env.ControlPlane.Etcd = &envtest.Etcd{Path: filepath.Join(assets, Etcd)}
+	env.ControlPlane.KubectlPath = filepath.Join(assets, Kubectl)
+	// A webhook's Service leads to its pods: nothing stands for its own address.
+	api.Configure().Set("enable-aggregator-routing", "true")
+	if isIsolated() {
+		// It would take that of the default route, and there is none.
+		api.Configure().Set("advertise-address", gateway)
+	}
+	// In a folder that envtest makes itself the certificates would end with the
+	// first process of the API server.
+	api.CertDir, err = os.MkdirTemp(dir, "kube-apiserver-")
+	return env, err
+}
+
 // Stop stops everything that StartControlPlane started.
 func (cp *ControlPlane) Stop() error {
+	if cp.nodes != nil {
+		cp.nodes.Stop()
+	}
 	for _, p := range []*process{cp.certManager, cp.manager} {
 		if p != nil {
 			p.stop(startTimeout)
@@ -128,6 +150,25 @@ func (cp *ControlPlane) Stop() error {
 		_ = os.RemoveAll(cp.Dir)
 	}
 	return err
+}
+
+// StopAPIServer ends the API server in order. Everything else goes on, without it.
+func (cp *ControlPlane) StopAPIServer() error {
+	if err := cp.env.ControlPlane.GetAPIServer().Stop(); err != nil {
+		return fmt.Errorf("stopping the API server: %w", err)
+	}
+	return nil
+}
+
+// StartAPIServer starts it again, at the same address, and returns when it answers.
+func (cp *ControlPlane) StartAPIServer() error {
+	server := cp.env.ControlPlane.GetAPIServer()
+	// The first start left the whole command line there, and adds to it.
+	server.Args = nil //nolint:staticcheck // nothing else takes it back
+	if err := server.Start(); err != nil {
+		return fmt.Errorf("starting the API server again: %w", err)
+	}
+	return nil
 }
 
 // Scheme knows all kinds that Sluice and its tests use.

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,8 +33,12 @@ type Installation struct {
 	*ControlPlane
 	// WebhookPort on loopback, which the webhook configurations name.
 	WebhookPort int
+	// Executable that operators are started from; Binary built it.
+	Executable string
+	// APIServer, if set, has the address and the CA with which operators find the
+	// API server, in place of the control plane's own.
+	APIServer *rest.Config
 
-	binary     string
 	objects    []*unstructured.Unstructured
 	deployment *appsv1.Deployment
 	configMaps map[string]*corev1.ConfigMap
@@ -63,7 +68,7 @@ func (cp *ControlPlane) InstallChart(ctx context.Context, out io.Writer, values 
 	if err := in.Upgrade(ctx, out, values); err != nil {
 		return nil, err
 	}
-	if in.binary, err = Binary(ctx); err != nil {
+	if in.Executable, err = Binary(ctx); err != nil {
 		return nil, err
 	}
 	return in, nil
@@ -111,12 +116,25 @@ func Binary(ctx context.Context) (string, error) {
 		return "", err
 	}
 	path := filepath.Join(root, "bin", "sluice")
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", path, "./cmd/sluice")
+	return path, build(ctx, root, path)
+}
+
+// Stamped builds the product's binary at a path, as a release of that version.
+func Stamped(ctx context.Context, path, version string) error {
+	root, err := Root()
+	if err != nil {
+		return err
+	}
+	return build(ctx, root, path, "-ldflags", "-X main.version="+version)
+}
+
+func build(ctx context.Context, root, path string, flags ...string) error {
+	cmd := exec.CommandContext(ctx, "go", append(append([]string{"build", "-o", path}, flags...), "./cmd/sluice")...)
 	cmd.Dir = root
 	if raw, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building sluice: %w\n%s", err, raw)
+		return fmt.Errorf("building sluice: %w\n%s", err, raw)
 	}
-	return path, nil
+	return nil
 }
 
 // remember keeps the rendered Deployment and ConfigMaps: the operator's
@@ -178,7 +196,7 @@ func (in *Installation) StartOperator(ctx context.Context, extra ...string) (*Op
 		"--metrics-secure=false",
 		"--health-probe-bind-address=127.0.0.1:"+strconv.Itoa(health),
 	)
-	cmd := exec.Command(in.binary, append(args, extra...)...)
+	cmd := exec.Command(in.Executable, append(args, extra...)...)
 	cmd.Env = os.Environ()
 	for _, e := range container.Env {
 		if e.Value != "" {
@@ -242,9 +260,10 @@ func (in *Installation) operatorKubeconfig(ctx context.Context, path string) err
 	if err != nil {
 		return fmt.Errorf("asking a token for service account %s: %w", account, err)
 	}
+	at := cmp.Or(in.APIServer, in.Config)
 	return writeKubeconfig(path, &rest.Config{
-		Host:            in.Config.Host,
-		TLSClientConfig: rest.TLSClientConfig{CAData: in.Config.CAData},
+		Host:            at.Host,
+		TLSClientConfig: rest.TLSClientConfig{CAData: at.CAData},
 		BearerToken:     token.Status.Token,
 	})
 }
@@ -286,6 +305,9 @@ func (o *Operator) Stop() error {
 
 // Kill ends the operator at once, as a crash would.
 func (o *Operator) Kill() { o.process.kill() }
+
+// Ended is closed when the operator's process has ended, in whatever way.
+func (o *Operator) Ended() <-chan struct{} { return o.process.done }
 
 // Signal sends a signal to the operator's process.
 func (o *Operator) Signal(s os.Signal) error { return o.process.cmd.Process.Signal(s) }

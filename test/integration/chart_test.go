@@ -94,17 +94,33 @@ func TestChartGivesTheRightsThatAreNeededAndNoMore(t *testing.T) {
 		said       = "/events: create patch"
 		secret     = "/secrets: create"
 	)
+	// What the cluster controller needs.
+	runs := []string{
+		"kafka.strimzi.io/kafkas: get list watch",
+		"kafka.strimzi.io/kafkanodepools: list watch patch",
+		"kafka.strimzi.io/kafkas/status,kafkanodepools/status: patch",
+		"kafka.strimzi.io/kafkarebalances: list watch",
+		"/pods: list watch create delete",
+		"/configmaps: get list watch create patch delete",
+		"/persistentvolumeclaims: list watch create patch delete",
+		"/services: list watch create patch",
+		"policy/poddisruptionbudgets: list watch create patch",
+		"/nodes: get",
+		"core.strimzi.io/strimzipodsets: list",
+	}
 	tests := map[string]struct{ cluster, own []string }{
 		"as it comes": {
-			[]string{topics + " patch", status, events, others + " patch", rebalances, published, sets, pods, spaces, bundles, tokens, access},
+			slices.Concat([]string{topics + " patch", status, events}, runs,
+				[]string{others + " patch", rebalances, published, sets, pods, spaces, bundles, tokens, access}),
 			[]string{lease, ownLease, said, "/secrets[sluice-serving-cert]: get list watch update", secret},
 		},
 		"with cert-manager": {
-			[]string{topics + " patch", status, events, others + " patch", rebalances, published, sets, pods, spaces, bundles, tokens, access},
+			slices.Concat([]string{topics + " patch", status, events}, runs,
+				[]string{others + " patch", rebalances, published, sets, pods, spaces, bundles, tokens, access}),
 			[]string{lease, ownLease, said, "/secrets[sluice-serving-cert]: get list watch"},
 		},
 		"without webhooks": {
-			[]string{topics + " patch", status, events, tokens, access},
+			slices.Concat([]string{topics + " patch", status, events}, runs, []string{tokens, access}),
 			[]string{lease, ownLease, said},
 		},
 		"for topics": {

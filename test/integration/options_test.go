@@ -54,6 +54,9 @@ func TestOptionsAreThoseOfKafkasClasses(t *testing.T) {
 			if diff := cmp.Diff(options.MetadataVersions, release.MetadataVersions); diff != "" {
 				t.Errorf("metadata versions (-Kafka +table; run `make generate-options`):\n%s", diff)
 			}
+			if options.OldestLevel != release.OldestLevel {
+				t.Errorf("the oldest metadata version is at level %d, in the table at %d; run `make generate-options`", options.OldestLevel, release.OldestLevel)
+			}
 			if diff := cmp.Diff(options.Topic, stored(version, configdef.TopicNames(), configdef.Topic)); diff != "" {
 				t.Errorf("topic options (-Kafka +table; run `make generate-options`):\n%s", diff)
 			}

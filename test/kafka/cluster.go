@@ -188,6 +188,17 @@ func (c *Cluster) Brokers() []int32 {
 	return ids
 }
 
+// Controllers are the addresses of the controllers' own listeners.
+func (c *Cluster) Controllers() []string {
+	var addresses []string
+	for _, n := range c.nodes {
+		if n.isController() {
+			addresses = append(addresses, fmt.Sprintf("127.0.0.1:%d", n.controller.number))
+		}
+	}
+	return addresses
+}
+
 // Log is the path of a node's log.
 func (c *Cluster) Log(id int32) (string, error) {
 	n, err := c.node(id)

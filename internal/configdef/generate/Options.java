@@ -31,6 +31,7 @@ public class Options {
     static Map<String, Object> options() throws Exception {
         Map<String, Object> all = new LinkedHashMap<>();
         all.put("metadataVersions", metadataVersions());
+        all.put("oldestLevel", oldestLevel());
         all.put("topic", topic());
         all.put("broker", broker());
         return all;
@@ -71,6 +72,16 @@ public class Options {
             if (v.compareTo(MetadataVersion.latestProduction()) <= 0)
                 names.add(v.version());
         return names;
+    }
+
+    /** The feature level of the oldest metadata version; that of each other is one above the one before it. */
+    static int oldestLevel() {
+        int oldest = MetadataVersion.values()[0].featureLevel();
+        for (MetadataVersion v : MetadataVersion.values())
+            if (v.featureLevel() != oldest + v.ordinal())
+                throw new IllegalStateException("metadata version " + v.version() + " has feature level " + v.featureLevel()
+                    + ", which is not one above the one before it: store every level");
+        return oldest;
     }
 
     static Collection<Map<String, Object>> topic() throws Exception {

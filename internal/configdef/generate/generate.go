@@ -30,9 +30,11 @@ var program embed.FS
 // Options are those of one version of Kafka.
 type Options struct {
 	// MetadataVersions that the version runs at, in ascending order.
-	MetadataVersions []string           `json:"metadataVersions"`
-	Topic            []configdef.Option `json:"topic"`
-	Broker           []configdef.Option `json:"broker"`
+	MetadataVersions []string `json:"metadataVersions"`
+	// OldestLevel is the feature level of the first of them.
+	OldestLevel int16              `json:"oldestLevel"`
+	Topic       []configdef.Option `json:"topic"`
+	Broker      []configdef.Option `json:"broker"`
 }
 
 // Read asks the classes of one version of Kafka. What Maven does not have in its
@@ -139,7 +141,7 @@ func Table(ctx context.Context, out io.Writer) (configdef.Table, error) {
 		if err != nil {
 			return configdef.Table{}, err
 		}
-		t.Releases = append(t.Releases, configdef.Release{Kafka: version, MetadataVersions: options.MetadataVersions})
+		t.Releases = append(t.Releases, configdef.Release{Kafka: version, OldestLevel: options.OldestLevel, MetadataVersions: options.MetadataVersions})
 		t.Topic = join(t.Topic, version, options.Topic)
 		t.Broker = join(t.Broker, version, options.Broker)
 	}

@@ -1,14 +1,15 @@
 // Command assets makes the binaries that the tests need ready ahead of them and
 // prints the folders that hold them: assets NAME..., where a name is one of the
-// control plane's or cert-manager.
+// control plane's, cert-manager or
+// node-agent.
 package main
 
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
-	"slices"
 	"syscall"
 
 	"github.com/sluice-kafka/sluice/test/harness"
@@ -27,20 +28,30 @@ func run(names []string) error {
 	if len(names) == 0 {
 		names = []string{harness.Etcd, harness.KubeAPIServer}
 	}
-	controlPlane := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == harness.CertManager })
-	if len(controlPlane) > 0 {
-		dir, err := harness.Assets(ctx, os.Stderr, controlPlane...)
+	own := map[string]func(context.Context, io.Writer) (string, error){
+		harness.CertManager: harness.CertManagerAssets,
+		harness.NodeAgent:   harness.NodeAgentAssets,
+	}
+	var controlPlane []string
+	for _, n := range names {
+		build, ok := own[n]
+		if !ok {
+			controlPlane = append(controlPlane, n)
+			continue
+		}
+		dir, err := build(ctx, os.Stderr)
 		if err != nil {
 			return err
 		}
 		fmt.Println(dir)
 	}
-	if len(controlPlane) < len(names) {
-		dir, err := harness.CertManagerAssets(ctx, os.Stderr)
-		if err != nil {
-			return err
-		}
-		fmt.Println(dir)
+	if len(controlPlane) == 0 {
+		return nil
 	}
+	dir, err := harness.Assets(ctx, os.Stderr, controlPlane...)
+	if err != nil {
+		return err
+	}
+	fmt.Println(dir)
 	return nil
 }

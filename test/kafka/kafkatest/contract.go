@@ -32,7 +32,7 @@ var (
 	Fake = Traits{}
 )
 
-// Contract checks that the client's six calls keep their promises against the
+// Contract checks that the client's calls about topics keep their promises against the
 // cluster, which must have fewer than 100 brokers. Its topics begin with
 // "contract".
 func Contract(t *testing.T, bootstrap []string, traits Traits) {

@@ -1,0 +1,271 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	apiv1 "github.com/sluice-kafka/sluice/api/v1"
+	"github.com/sluice-kafka/sluice/internal/brokerconfig"
+	"github.com/sluice-kafka/sluice/test/gate"
+)
+
+// TestKilledAtEveryWrite kills the operator at each write of a scale-down in turn:
+// in the nth round its nth write is lost and the operator killed, and the first
+// write of the one that is started then gets through, but that one is killed too
+// before it hears of it. The last round is the first one that has fewer writes.
+// However often it is killed, the end is the same as without, no broker restarts and
+// no record is lost.
+func TestKilledAtEveryWrite(t *testing.T) {
+	g := &gate.Gate{}
+	c := startCluster(t, clusterOptions{brokers: 4, installed: func(c *cluster) {
+		c.through(g)
+		// What is killed does not give its lease back, and each start would wait for
+		// that to run out.
+		c.args = append(c.args, "--leader-elect=false")
+	}})
+	keeper := c.keepOperator()
+	var reference map[string]string
+	for n := 0; ; n++ {
+		start := time.Now()
+		k := &killer{at: n, kill: keeper.kill}
+		end := c.scaledDownWith(g, k, reference)
+		if n == 0 {
+			reference = end
+			k.sawAll(t)
+			t.Logf("a scale-down of one broker has %d writes:\n%s", len(k.seen()), strings.Join(k.seen(), "\n"))
+			continue
+		}
+		t.Logf("round %d (%s): %s", n, time.Since(start).Round(time.Second), strings.Join(k.killed(), "; then "))
+		if t.Failed() {
+			t.Fatalf("the writes of round %d:\n%s", n, strings.Join(k.seen(), "\n"))
+		}
+		if len(k.killed()) == 0 {
+			return
+		}
+	}
+}
+
+// through has the operator go through a gate to all that it writes to.
+func (c *cluster) through(g *gate.Gate) {
+	c.t.Helper()
+	server, err := gate.NewAPIServer(g, c.plane.Config, namespace)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.t.Cleanup(server.Close)
+	brokers, err := gate.NewBrokers(g, brokerconfig.ControlPlanePort, brokerconfig.ReplicationPort)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.t.Cleanup(brokers.Close)
+	c.chart.APIServer = server.Config
+}
+
+// scaledDownWith takes the last of four brokers away, and gives it back after the
+// end was seen, which it returns. The end has to be the reference, if there is one.
+func (c *cluster) scaledDownWith(g *gate.Gate, k *killer, reference map[string]string) map[string]string {
+	c.t.Helper()
+	topic := fmt.Sprintf("orders-%d", k.at)
+	c.createTopic(topic, 4, 3)
+	load := c.startLoad(topic)
+	before := c.running()
+
+	g.SetJudge(k.judge)
+	c.scale("brokers", 3)
+	c.await(slow, c.cordoned(3))
+	c.drain(3)
+	c.await(slow, c.nodeIDsAre("brokers", 0, 1, 2))
+	c.await(slow, c.registered(0, 1, 2))
+	var end map[string]string
+	c.await(slow, func(ctx context.Context) (err error) {
+		if end, err = c.snapshot(ctx); err != nil {
+			return err
+		}
+		if reference == nil {
+			return k.quiet(10 * time.Second)
+		}
+		return differences(reference, end)
+	})
+	g.SetJudge(nil)
+	c.notRestarted(before)
+	load.stopAndVerify()
+	c.holdsNothingOf(topic, 3)
+
+	if _, err := c.kadm.DeleteTopics(c.t.Context(), topic); err != nil {
+		c.t.Fatal(err)
+	}
+	c.scale("brokers", 4)
+	c.await(slow, c.registered(0, 1, 2, 3))
+	c.await(slow, c.isReady)
+	// What was configured for the ID is not there any more.
+	c.await(slow, c.cordoned())
+	return end
+}
+
+// killer has the operator killed at one write, and at the first one after.
+type killer struct {
+	// at is the number of the write; none is the 0th.
+	at   int
+	kill func()
+
+	mu     sync.Mutex
+	dying  bool // nothing that comes from it now gets through
+	writes []string
+	kills  []string
+	last   time.Time
+}
+
+func (k *killer) judge(w gate.Write) (gate.Fate, func()) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.dying {
+		return gate.Lose, nil
+	}
+	k.last = time.Now()
+	k.writes = append(k.writes, w.String())
+	fate := gate.Pass
+	switch {
+	case len(k.writes) == k.at:
+		fate = gate.Lose
+	case k.at > 0 && len(k.writes) == k.at+1:
+		fate = gate.Mute
+	default:
+		return fate, nil
+	}
+	k.dying = true
+	k.kills = append(k.kills, fmt.Sprintf("%s was %s", w, fate))
+	return fate, func() {
+		k.kill()
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		k.dying = false
+	}
+}
+
+func (k *killer) seen() []string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.Clone(k.writes)
+}
+
+// sawAll fails unless the writes are among what was seen that a removal cannot do
+// without.
+func (k *killer) sawAll(t *testing.T) {
+	t.Helper()
+	all := strings.Join(k.seen(), "\n")
+	for _, want := range []string{
+		"Kafka: IncrementalAlterConfigs", "Kafka: UnregisterBroker", "kafkanodepools/brokers/status",
+		"DELETE /api/v1/namespaces/kafka/pods/", "DELETE /api/v1/namespaces/kafka/persistentvolumeclaims/",
+	} {
+		if !strings.Contains(all, want) {
+			t.Fatalf("the gate has not seen %q:\n%s", want, all)
+		}
+	}
+}
+
+func (k *killer) killed() []string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.Clone(k.kills)
+}
+
+// quiet tells that no write came for some time.
+func (k *killer) quiet(long time.Duration) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if since := time.Since(k.last); since < long {
+		return fmt.Errorf("the last write came %s ago", since)
+	}
+	return nil
+}
+
+// snapshot is what there is of a cluster in Kubernetes, by kind and name, as text
+// that is the same for what is the same.
+func (c *cluster) snapshot(ctx context.Context) (map[string]string, error) {
+	all := map[string]string{}
+	for kind, list := range map[string]client.ObjectList{
+		"Pod": &corev1.PodList{}, "ConfigMap": &corev1.ConfigMapList{}, "Service": &corev1.ServiceList{},
+		"PersistentVolumeClaim": &corev1.PersistentVolumeClaimList{}, "PodDisruptionBudget": &policyv1.PodDisruptionBudgetList{},
+		"Kafka": &apiv1.KafkaList{}, "KafkaNodePool": &apiv1.KafkaNodePoolList{},
+	} {
+		if err := c.client.List(ctx, list, client.InNamespace(namespace)); err != nil {
+			return nil, err
+		}
+		raw, err := json.Marshal(list)
+		if err != nil {
+			return nil, err
+		}
+		var objects struct{ Items []map[string]any }
+		if err := json.Unmarshal(raw, &objects); err != nil {
+			return nil, err
+		}
+		for _, o := range objects.Items {
+			metadata := o["metadata"].(map[string]any)
+			name := metadata["name"].(string)
+			text, err := yaml.Marshal(lasting(kind, o))
+			if err != nil {
+				return nil, err
+			}
+			all[kind+"/"+name] = string(text)
+		}
+	}
+	return all, nil
+}
+
+// lasting leaves out of an object what differs from one time to the next, and what
+// others than the operator write.
+func lasting(kind string, o map[string]any) map[string]any {
+	metadata := o["metadata"].(map[string]any)
+	for _, field := range []string{"resourceVersion", "generation", "managedFields", "creationTimestamp"} {
+		delete(metadata, field)
+	}
+	labels, _ := metadata["labels"].(map[string]any)
+	switch {
+	case labels[apiv1.LabelFacts] != nil:
+		delete(o, "data") // how much is on each broker
+	case !strings.HasPrefix(kind, "Kafka"):
+		delete(o, "status")
+	}
+	status, _ := o["status"].(map[string]any)
+	delete(status, "observedGeneration")
+	conditions, _ := status["conditions"].([]any)
+	for _, c := range conditions {
+		delete(c.(map[string]any), "lastTransitionTime")
+	}
+	return o
+}
+
+// differences are those of two snapshots.
+func differences(want, got map[string]string) error {
+	var texts []string
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		if is, there := got[name]; !there {
+			texts = append(texts, name+" is not there")
+		} else if is != want[name] {
+			texts = append(texts, name+" differs (-want +got):\n"+cmp.Diff(strings.Split(want[name], "\n"), strings.Split(is, "\n")))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(got)) {
+		if _, wanted := want[name]; !wanted {
+			texts = append(texts, name+" is there")
+		}
+	}
+	if len(texts) > 0 {
+		return errors.New(strings.Join(texts, "\n"))
+	}
+	return nil
+}
