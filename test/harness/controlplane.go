@@ -60,8 +60,8 @@ type ControlPlaneOptions struct {
 	Out io.Writer
 }
 
-// StartControlPlane starts etcd and the API server.
-func StartControlPlane(ctx context.Context, opts ControlPlaneOptions) (_ *ControlPlane, err error) {
+// newControlPlane finds the binaries and the folder; nothing is started yet.
+func newControlPlane(ctx context.Context, opts ControlPlaneOptions) (*ControlPlane, error) {
 	names := []string{Etcd, KubeAPIServer}
 	if opts.ControllerManager {
 		names = append(names, KubeControllerManager)
@@ -73,14 +73,21 @@ func StartControlPlane(ctx context.Context, opts ControlPlaneOptions) (_ *Contro
 	cp := &ControlPlane{Dir: opts.Dir, assets: assets}
 	if cp.Dir == "" {
 		cp.ownsFiles = true
-		if cp.Dir, err = os.MkdirTemp("", "sluice-"); err != nil {
-			return nil, err
-		}
+		cp.Dir, err = os.MkdirTemp("", "sluice-")
+	}
+	return cp, err
+}
+
+// StartControlPlane starts etcd and the API server.
+func StartControlPlane(ctx context.Context, opts ControlPlaneOptions) (_ *ControlPlane, err error) {
+	cp, err := newControlPlane(ctx, opts)
+	if err != nil {
+		return nil, err
 	}
 	// envtest logs through controller-runtime, which complains where nobody took
 	// the log; what matters here comes back as an error.
 	ctrllog.SetLogger(logr.Discard())
-	if cp.env, err = environment(assets, cp.Dir); err != nil {
+	if cp.env, err = environment(cp.assets, cp.Dir); err != nil {
 		return nil, err
 	}
 	logFile, err := os.Create(filepath.Join(cp.Dir, "kube-apiserver.log"))
