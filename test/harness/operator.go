@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -163,9 +164,24 @@ func (in *Installation) remember(objects []*unstructured.Unstructured) error {
 	return nil
 }
 
+// portTries bounds how often an operator is started whose port was taken, by any
+// process of this machine, between the choice and its use.
+const portTries = 3
+
 // StartOperator runs the chart's operator under the chart's own roles and
 // returns when it is ready. Extra arguments come last and win.
-func (in *Installation) StartOperator(ctx context.Context, extra ...string) (*Operator, error) {
+func (in *Installation) StartOperator(ctx context.Context, extra ...string) (op *Operator, err error) {
+	for range portTries {
+		op, err = in.startOperator(ctx, extra)
+		// The process tells of it in its last words alone.
+		if err == nil || !strings.Contains(err.Error(), "address already in use") {
+			break
+		}
+	}
+	return op, err
+}
+
+func (in *Installation) startOperator(ctx context.Context, extra []string) (*Operator, error) {
 	in.started++
 	dir := filepath.Join(in.Dir, "operator-"+strconv.Itoa(in.started))
 	if err := os.MkdirAll(dir, 0o755); err != nil {
