@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"strings"
 
 	"k8s.io/client-go/rest"
@@ -137,8 +138,7 @@ func (r *redirected) Read(p []byte) (int, error) {
 	for len(r.ready) == 0 && r.err == nil {
 		buffer := make([]byte, 32*1024)
 		n, err := r.body.Read(buffer)
-		text := append(r.tail, buffer[:n]...)
-		text = bytes.ReplaceAll(text, []byte(podPrefix), []byte(gatePrefix))
+		text := bytes.ReplaceAll(slices.Concat(r.tail, buffer[:n]), []byte(podPrefix), []byte(gatePrefix))
 		keep := 0
 		if err == nil {
 			keep = beginning(text)

@@ -81,16 +81,10 @@ func StartControlPlane(ctx context.Context, opts ControlPlaneOptions) (_ *Contro
 	// the log; what matters here comes back as an error.
 	ctrllog.SetLogger(logr.Discard())
 	cp.env = environment(assets)
-	// In a folder that envtest makes itself the certificates would end with the
-	// first process of the API server.
-	if cp.env.ControlPlane.GetAPIServer().CertDir, err = os.MkdirTemp(cp.Dir, "kube-apiserver-"); err != nil {
-		return nil, err
-	}
-	logFile, err := os.Create(filepath.Join(cp.Dir, "kube-apiserver.log"))
+	log, err := cp.keepFiles()
 	if err != nil {
 		return nil, err
 	}
-	cp.env.ControlPlane.GetAPIServer().Out, cp.env.ControlPlane.GetAPIServer().Err = logFile, logFile
 
 	defer func() {
 		if err != nil {
@@ -98,7 +92,7 @@ func StartControlPlane(ctx context.Context, opts ControlPlaneOptions) (_ *Contro
 		}
 	}()
 	if cp.Config, err = cp.env.Start(); err != nil {
-		return nil, fmt.Errorf("starting etcd and the API server (log in %s): %w", logFile.Name(), err)
+		return nil, fmt.Errorf("starting etcd and the API server (log in %s): %w", log, err)
 	}
 	if cp.Client, err = client.New(cp.Config, client.Options{Scheme: Scheme()}); err != nil {
 		return nil, err
@@ -133,6 +127,23 @@ func environment(assets string) *envtest.Environment {
 		api.Configure().Set("advertise-address", gateway)
 	}
 	return env
+}
+
+// keepFiles has the API server keep its log, which it returns, and its certificates
+// in Dir: in a folder that envtest makes itself these would end with the first
+// process.
+func (cp *ControlPlane) keepFiles() (string, error) {
+	server := cp.env.ControlPlane.GetAPIServer()
+	var err error
+	if server.CertDir, err = os.MkdirTemp(cp.Dir, "kube-apiserver-"); err != nil {
+		return "", err
+	}
+	log, err := os.Create(filepath.Join(cp.Dir, "kube-apiserver.log"))
+	if err != nil {
+		return "", err
+	}
+	server.Out, server.Err = log, log
+	return log.Name(), nil
 }
 
 // Stop stops everything that StartControlPlane started.
