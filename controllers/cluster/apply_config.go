@@ -48,25 +48,50 @@ type brokerChange struct {
 // nothing: the drain goes on, and the condition says what it is worth.
 func (t *turn) cordon(ctx context.Context) error {
 	t.warnOfUncordoned()
-	changes := slices.DeleteFunc(slices.Clone(t.brokerChanges()), func(c brokerChange) bool {
-		return len(c.Cordon) == 0
-	})
+	t.tellOfLateCordons()
+	changes := slices.DeleteFunc(slices.Clone(t.brokerChanges()), func(c brokerChange) bool { return len(c.Cordon) == 0 })
 	if len(changes) == 0 || t.admin == nil {
 		t.tell(reasonCordonRefused, "", "")
 		return nil
 	}
 	t.soon = true // what was written is not in effect yet
-	refusals := make([]string, len(changes))
+	errs := make([]error, len(changes))
 	err := inParallel(ctx, t.opts.BrokerCalls, len(changes), func(i int) error {
-		refusals[i] = t.cordonBroker(ctx, changes[i])
+		errs[i] = t.cordonBroker(ctx, changes[i])
 		return nil
 	})
-	refusals = slices.DeleteFunc(refusals, func(s string) bool { return s == "" })
-	if len(refusals) > 0 {
-		t.warn(reasonCordonFailed, "%s", strings.Join(refusals, "; "))
+	var failures, refusals []string
+	for i, c := range changes {
+		delete(t.memory.unsure, c.id)
+		if errs[i] == nil {
+			continue
+		}
+		failures = append(failures, errs[i].Error())
+		if kafka.Passing(errs[i]) {
+			// The answer may have been lost, and the change made all the same.
+			t.memory.unsure[c.id] = c.wanted
+		} else {
+			refusals = append(refusals, errs[i].Error())
+		}
+	}
+	if len(failures) > 0 {
+		t.warn(reasonCordonFailed, "%s", strings.Join(failures, "; "))
 	}
 	t.tell(reasonCordonRefused, strings.Join(refusals, "; "), "%s", strings.Join(refusals, "; "))
 	return err
+}
+
+// tellOfLateCordons tells of changes that were made although no answer said so.
+func (t *turn) tellOfLateCordons() {
+	for _, c := range t.brokerChanges() {
+		wanted, unsure := t.memory.unsure[c.id]
+		if unsure && c.CordonState == brokerconfig.CordonConverged {
+			delete(t.memory.unsure, c.id)
+			if wanted == c.wanted {
+				t.tellOfCordon(c, c.CordonReason)
+			}
+		}
+	}
 }
 
 // warnOfUncordoned names the brokers that cannot be kept from taking new replicas.
@@ -91,23 +116,37 @@ func (t *turn) warnOfUncordoned() {
 	}
 }
 
-// cordonBroker makes the call for one broker, and returns why it failed.
-func (t *turn) cordonBroker(ctx context.Context, c brokerChange) string {
+// cordonBroker makes the call for one broker.
+func (t *turn) cordonBroker(ctx context.Context, c brokerChange) error {
 	op := c.Cordon[0]
 	ctrl.LoggerFrom(ctx).Info("Changing the cordon of a broker", "broker", c.id, "cordon", c.wanted, "reason", op.Reason)
-	err := t.admin.AlterBrokerConfig(ctx, c.id, kafkaOps(c.Cordon))
-	verb, why, measure := "uncordoned", reasonUncordoned, metrics.CordonLifted
-	if c.wanted {
-		verb, why, measure = "cordoned", reasonCordoned, metrics.CordonSet
-	}
-	if err != nil {
+	switch err := t.admin.AlterBrokerConfig(ctx, c.id, kafkaOps(c.Cordon)); {
+	case kafka.Passing(err):
+		t.opts.Metrics.Cordon(t.key.Namespace, t.key.Name, metrics.CordonFailed)
+		return fmt.Errorf("whether broker %d was %s is not known yet: %w", c.id, c.verb(), err)
+	case err != nil:
 		t.opts.Metrics.Cordon(t.key.Namespace, t.key.Name, metrics.CordonRefused)
-		return fmt.Sprintf("broker %d could not be %s: %v", c.id, verb, err)
+		return fmt.Errorf("broker %d could not be %s: %w", c.id, c.verb(), err)
 	}
 	t.memory.sent.keep(c.id, t.opts.Clock.Now(), kafkaOps(c.Cordon))
+	t.tellOfCordon(c, op.Reason)
+	return nil
+}
+
+func (c brokerChange) verb() string {
+	if c.wanted {
+		return "cordoned"
+	}
+	return "uncordoned"
+}
+
+func (t *turn) tellOfCordon(c brokerChange, reason string) {
+	why, measure := reasonUncordoned, metrics.CordonLifted
+	if c.wanted {
+		why, measure = reasonCordoned, metrics.CordonSet
+	}
 	t.opts.Metrics.Cordon(t.key.Namespace, t.key.Name, measure)
-	t.event(t.kafka, t.podNamed(c.pod), why, "Broker %d was %s: %s", c.id, verb, op.Reason)
-	return ""
+	t.event(t.kafka, t.podNamed(c.pod), why, "Broker %d was %s: %s", c.id, c.verb(), reason)
 }
 
 func kafkaOps(ops []brokerconfig.Op) []kafka.ConfigOp {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
+	"github.com/sluice-kafka/sluice/internal/kafka"
 )
 
 func sorted(texts []string) []string {
@@ -152,6 +153,36 @@ func TestCordonThatIsNotInEffectYetProvesNothing(t *testing.T) {
 	e.until("brokers 3 and 4 are forgotten", func() bool { return len(e.kafka.Registered()) == 3 })
 	e.turns(2)
 	e.gone(3, 4)
+}
+
+func TestCordonWhoseAnswerIsLostIsToldOfAllTheSame(t *testing.T) {
+	e := running(t, 5)
+	e.spread(5)
+	e.turns(1)
+	e.kafka.TakeWrites()
+	e.eventReasons()
+	const call = "AlterBrokerConfig 4"
+	e.kafka.CallErrs[call] = kafka.ErrTimeout
+	e.scale("brokers", 4)
+	e.turns(1)
+	if reasons := e.eventReasons(); count(reasons, "Cordoned")+count(reasons, "CordonRefused") != 0 {
+		t.Errorf("without an answer: events %v", reasons)
+	}
+	if message, ok := e.condition(kafkav1.ConditionWarning, reasonCordonFailed); !ok || !strings.Contains(message, "not known yet") {
+		t.Errorf("condition: %q", message)
+	}
+	delete(e.kafka.CallErrs, call)
+	if err := e.kafka.AlterBrokerConfig(t.Context(), 4, []kafka.ConfigOp{{Name: "cordoned.log.dirs", Value: "*"}}); err != nil {
+		t.Fatal(err)
+	}
+	e.kafka.TakeWrites()
+	e.turns(2)
+	if w := e.kafka.TakeWrites(); len(w) > 0 {
+		t.Errorf("the call was made again: %v", w)
+	}
+	if n := count(e.eventReasons(), "Cordoned"); n != 1 {
+		t.Errorf("told %d times of the cordon", n)
+	}
 }
 
 func TestCallIsNotRepeatedWhileTheBrokerHasNotHeardOfIt(t *testing.T) {

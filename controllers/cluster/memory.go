@@ -16,6 +16,9 @@ type memory struct {
 	guard scaledown.Memory
 	// told is what Events said last, by what they are about.
 	told map[string]string
+	// unsure are cordons that were set or lifted, as the value tells, by a call whose
+	// answer did not come, by broker.
+	unsure map[int32]bool
 	// sent are changes that brokers may not have heard of.
 	sent sentChanges
 }
@@ -37,7 +40,7 @@ func (m *memories) of(k key, uid types.UID) *memory {
 	if kept := m.all[k]; kept != nil && kept.uid == uid {
 		return kept
 	}
-	kept := &memory{uid: uid, told: map[string]string{}}
+	kept := &memory{uid: uid, told: map[string]string{}, unsure: map[int32]bool{}}
 	m.all[k] = kept
 	return kept
 }

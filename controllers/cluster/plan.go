@@ -84,7 +84,7 @@ func decide(s *state, seen observed.Cluster, memory scaledown.Memory, opts Optio
 	in.Removing, in.LosingRole = p.layout.goingBrokers(s)
 	p.guard = scaledown.Decide(in)
 	faults, missing := faultsOf(s)
-	p.faults = append(faults, missing...)
+	p.faults = slices.Concat(faults, missing)
 	p.awaitsPools = len(faults) == 0 && len(missing) > 0 && s.kafka.Status.ClusterID == ""
 	if !skip {
 		p.waits = rebalancing(s)

@@ -12,6 +12,8 @@ const (
 	CordonSet     = "set"
 	CordonLifted  = "lifted"
 	CordonRefused = "refused"
+	// CordonFailed: Kafka did not answer, or could not for now.
+	CordonFailed = "failed"
 )
 
 // Cluster measures the cluster controller. Each metric carries the labels
@@ -50,7 +52,7 @@ func NewCluster(reg prometheus.Registerer) *Cluster {
 		}, of()),
 		cordons: f.NewCounterVec(prometheus.CounterOpts{
 			Name: "sluice_cluster_cordon_changes_total",
-			Help: "Changes of the cordon of single brokers, by what came of it (set, lifted, refused).",
+			Help: "Changes of the cordon of single brokers, by what came of it (set, lifted, refused, failed).",
 		}, of("change")),
 		restarts: f.NewCounterVec(prometheus.CounterOpts{
 			Name: "sluice_cluster_restarts_total",

@@ -138,7 +138,8 @@ func (r *redirected) Read(p []byte) (int, error) {
 	for len(r.ready) == 0 && r.err == nil {
 		buffer := make([]byte, 32*1024)
 		n, err := r.body.Read(buffer)
-		text := bytes.ReplaceAll(slices.Concat(r.tail, buffer[:n]), []byte(podPrefix), []byte(gatePrefix))
+		text := slices.Concat(r.tail, buffer[:n])
+		text = bytes.ReplaceAll(text, []byte(podPrefix), []byte(gatePrefix))
 		keep := 0
 		if err == nil {
 			keep = beginning(text)

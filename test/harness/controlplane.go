@@ -80,11 +80,14 @@ func StartControlPlane(ctx context.Context, opts ControlPlaneOptions) (_ *Contro
 	// envtest logs through controller-runtime, which complains where nobody took
 	// the log; what matters here comes back as an error.
 	ctrllog.SetLogger(logr.Discard())
-	cp.env = environment(assets)
-	log, err := cp.keepFiles()
+	if cp.env, err = environment(assets, cp.Dir); err != nil {
+		return nil, err
+	}
+	logFile, err := os.Create(filepath.Join(cp.Dir, "kube-apiserver.log"))
 	if err != nil {
 		return nil, err
 	}
+	cp.env.ControlPlane.GetAPIServer().Out, cp.env.ControlPlane.GetAPIServer().Err = logFile, logFile
 
 	defer func() {
 		if err != nil {
@@ -92,7 +95,7 @@ func StartControlPlane(ctx context.Context, opts ControlPlaneOptions) (_ *Contro
 		}
 	}()
 	if cp.Config, err = cp.env.Start(); err != nil {
-		return nil, fmt.Errorf("starting etcd and the API server (log in %s): %w", log, err)
+		return nil, fmt.Errorf("starting etcd and the API server (log in %s): %w", logFile.Name(), err)
 	}
 	if cp.Client, err = client.New(cp.Config, client.Options{Scheme: Scheme()}); err != nil {
 		return nil, err
@@ -109,8 +112,8 @@ func StartControlPlane(ctx context.Context, opts ControlPlaneOptions) (_ *Contro
 	return cp, nil
 }
 
-// environment of the binaries in a folder.
-func environment(assets string) *envtest.Environment {
+// environment of the binaries in a folder; its files are in dir.
+func environment(assets, dir string) (_ *envtest.Environment, err error) {
 	env := &envtest.Environment{
 		ControlPlaneStartTimeout: startTimeout,
 		ControlPlaneStopTimeout:  startTimeout,
@@ -126,24 +129,10 @@ func environment(assets string) *envtest.Environment {
 		// It would take that of the default route, and there is none.
 		api.Configure().Set("advertise-address", gateway)
 	}
-	return env
-}
-
-// keepFiles has the API server keep its log, which it returns, and its certificates
-// in Dir: in a folder that envtest makes itself these would end with the first
-// process.
-func (cp *ControlPlane) keepFiles() (string, error) {
-	server := cp.env.ControlPlane.GetAPIServer()
-	var err error
-	if server.CertDir, err = os.MkdirTemp(cp.Dir, "kube-apiserver-"); err != nil {
-		return "", err
-	}
-	log, err := os.Create(filepath.Join(cp.Dir, "kube-apiserver.log"))
-	if err != nil {
-		return "", err
-	}
-	server.Out, server.Err = log, log
-	return log.Name(), nil
+	// In a folder that envtest makes itself the certificates would end with the
+	// first process of the API server.
+	api.CertDir, err = os.MkdirTemp(dir, "kube-apiserver-")
+	return env, err
 }
 
 // Stop stops everything that StartControlPlane started.

@@ -91,11 +91,11 @@ func (m Mover) Drain(ctx context.Context, from, to []int32) error {
 	var last error
 	numbers := map[string]int{}
 	err := wait.PollUntilContextCancel(ctx, pollInterval, true, func(ctx context.Context) (bool, error) {
-		var flights kadm.ListPartitionReassignmentsResponses
-		if flights, last = m.Client.ListPartitionReassignments(ctx, nil); last != nil {
+		var flights []kadm.ListPartitionReassignmentsResponse
+		if flights, last = m.inFlight(ctx); last != nil {
 			return false, nil //nolint:nilerr // tried again until ctx ends
 		}
-		if n := len(flights.Sorted()); n > 0 {
+		if n := len(flights); n > 0 {
 			last = fmt.Errorf("%d reassignments are in flight", n)
 			return false, nil
 		}
@@ -112,14 +112,27 @@ func (m Mover) Drain(ctx context.Context, from, to []int32) error {
 	return nil
 }
 
+// inFlight lists all reassignments in flight. The client asks of topics by name
+// alone.
+func (m Mover) inFlight(ctx context.Context) ([]kadm.ListPartitionReassignmentsResponse, error) {
+	topics, err := m.Client.ListTopicsWithInternal(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("listing topics: %w", err)
+	}
+	flights, err := m.Client.ListPartitionReassignments(ctx, topics.TopicsSet())
+	if err != nil {
+		return nil, fmt.Errorf("listing reassignments: %w", err)
+	}
+	return flights.Sorted(), nil
+}
+
 // Cancel takes back all reassignments in flight and returns how many there were.
 func (m Mover) Cancel(ctx context.Context) (int, error) {
-	flights, err := m.Client.ListPartitionReassignments(ctx, nil)
+	list, err := m.inFlight(ctx)
 	if err != nil {
-		return 0, fmt.Errorf("listing reassignments: %w", err)
+		return 0, err
 	}
 	var req kadm.AlterPartitionAssignmentsReq
-	list := flights.Sorted()
 	for _, f := range list {
 		req.CancelAssign(f.Topic, f.Partition)
 	}
