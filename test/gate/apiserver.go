@@ -95,7 +95,12 @@ func (a *APIServer) handler(namespace string) http.Handler {
 			a.proxy.ServeHTTP(w, r)
 			return
 		}
-		fate, then := a.gate.ask(Write{To: "Kubernetes", What: r.Method + " " + r.URL.Path})
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			panic(http.ErrAbortHandler) // the client is gone
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		fate, then := a.gate.ask(Write{To: "Kubernetes", What: r.Method + " " + r.URL.Path, Body: string(body)})
 		switch fate {
 		case Pass:
 			a.proxy.ServeHTTP(w, r)

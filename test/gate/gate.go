@@ -17,8 +17,10 @@ import (
 type Write struct {
 	// To is "Kubernetes" or "Kafka".
 	To string
-	// What is done: method and path, or the name of Kafka's API.
+	// What is done: method and path, or the name of Kafka's API and the broker.
 	What string
+	// Body of a request to Kubernetes.
+	Body string
 }
 
 // String names it in a log.

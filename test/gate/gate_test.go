@@ -124,7 +124,7 @@ func TestWritesAreJudged(t *testing.T) {
 				story = append(story, text)
 			}
 			g.SetJudge(func(w gate.Write) (gate.Fate, func()) {
-				tell(w.String())
+				tell(w.String() + " " + w.Body)
 				return tc.fate, func() { tell(fmt.Sprintf("%d got through", len(s.requests()))) }
 			})
 			if _, err := do(t, a, tc.method, tc.path); (err == nil) != tc.heard {
@@ -135,7 +135,7 @@ func TestWritesAreJudged(t *testing.T) {
 			}
 			var want []string
 			if tc.asked {
-				want = append(want, "Kubernetes: "+tc.method+" "+tc.path)
+				want = append(want, "Kubernetes: "+tc.method+" "+tc.path+" {}")
 			}
 			switch {
 			case tc.asked && tc.fate == gate.Lose:
