@@ -43,8 +43,12 @@ func addTopic(mgr ctrl.Manager, opts options.Operator) error {
 		clusters = append(clusters, topic.Cluster{Name: c.Name, Namespaces: c.Namespaces, BootstrapServers: c.BootstrapServers})
 	}
 	measures := sluicemetrics.NewTopic(metrics.Registry)
-	newAdmin := func(c topic.Cluster) (topic.Admin, error) {
-		return kafka.New(kafka.Config{BootstrapServers: c.BootstrapServers, Observe: measures.AdminObserver(c.Name)})
+	dial := func(c topic.Cluster) (topic.Connection, error) {
+		client, err := kafka.New(kafka.Config{BootstrapServers: c.BootstrapServers, Observe: measures.AdminObserver(c.Name)})
+		if err != nil {
+			return topic.Connection{}, err
+		}
+		return topic.Connection{Admin: client}, nil
 	}
 	return topic.Add(mgr, topic.Options{
 		Clusters:         clusters,
@@ -55,7 +59,7 @@ func addTopic(mgr ctrl.Manager, opts options.Operator) error {
 		Workers:          opts.Topics.Workers,
 		UseFinalizers:    opts.Topics.UseFinalizers,
 		Metrics:          measures,
-	}, newAdmin)
+	}, dial)
 }
 
 // brokerTimeout bounds a call to a broker: a look waits for the slowest of them, and

@@ -38,14 +38,14 @@ type Controller struct {
 	loops    []*loop
 }
 
-// Add adds the topic controller and its health check to a manager. newAdmin
-// makes the client of a cluster; it should not connect.
-func Add(mgr ctrl.Manager, opts Options, newAdmin func(Cluster) (Admin, error)) error {
+// Add adds the topic controller and its health check to a manager. dial makes what
+// a cluster is worked on through; it should not connect.
+func Add(mgr ctrl.Manager, opts Options, dial func(Cluster) (Connection, error)) error {
 	documents, err := discovery.NewDiscoveryClientForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
 	if err != nil {
 		return fmt.Errorf("setting up the topic controller: %w", err)
 	}
-	c, err := newController(mgr.GetClient(), mgr.GetEventRecorder("sluice-topic"), documents.OpenAPIV3WithContext(context.Background()), opts, newAdmin)
+	c, err := newController(mgr.GetClient(), mgr.GetEventRecorder("sluice-topic"), documents.OpenAPIV3WithContext(context.Background()), opts, dial)
 	if err != nil {
 		return fmt.Errorf("setting up the topic controller: %w", err)
 	}
@@ -60,14 +60,14 @@ func Add(mgr ctrl.Manager, opts Options, newAdmin func(Cluster) (Admin, error)) 
 	return mgr.Add(c)
 }
 
-func newController(c client.Client, r recorder, d documents, opts Options, newAdmin func(Cluster) (Admin, error)) (*Controller, error) {
+func newController(c client.Client, r recorder, d documents, opts Options, dial func(Cluster) (Connection, error)) (*Controller, error) {
 	opts, err := opts.complete()
 	if err != nil {
 		return nil, err
 	}
 	controller := &Controller{opts: opts, client: c, recorder: r, schema: newStatusSchema(d, opts.Clock)}
 	for _, cluster := range opts.Clusters {
-		controller.loops = append(controller.loops, newLoop(controller, cluster, newAdmin))
+		controller.loops = append(controller.loops, newLoop(controller, cluster, dial))
 	}
 	return controller, nil
 }

@@ -87,7 +87,7 @@ func newEnv(t *testing.T, change ...func(*Options)) *env {
 	for _, f := range change {
 		f(&opts)
 	}
-	c, err := newController(e.kube, e, e.served, opts, func(Cluster) (Admin, error) { return e.kafka, nil })
+	c, err := newController(e.kube, e, e.served, opts, func(Cluster) (Connection, error) { return Connection{Admin: e.kafka}, nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -329,7 +329,7 @@ func (e *env) dieTurning() {
 // restart replaces the controller by one that knows nothing.
 func (e *env) restart() {
 	e.t.Helper()
-	c, err := newController(e.kube, e, e.served, e.c.opts, func(Cluster) (Admin, error) { return e.kafka, nil })
+	c, err := newController(e.kube, e, e.served, e.c.opts, func(Cluster) (Connection, error) { return Connection{Admin: e.kafka}, nil })
 	if err != nil {
 		e.t.Fatal(err)
 	}

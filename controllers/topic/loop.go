@@ -18,8 +18,9 @@ import (
 type loop struct {
 	cluster  Cluster
 	c        *Controller
-	newAdmin func(Cluster) (Admin, error)
+	dial     func(Cluster) (Connection, error)
 	admin    Admin
+	engine   Engine
 	queue    *batch.Queue[key]
 	index    *index
 	memories *memories
@@ -27,11 +28,11 @@ type loop struct {
 	hearts   []*batch.Heartbeat
 }
 
-func newLoop(c *Controller, cluster Cluster, newAdmin func(Cluster) (Admin, error)) *loop {
+func newLoop(c *Controller, cluster Cluster, dial func(Cluster) (Connection, error)) *loop {
 	l := &loop{
 		cluster:  cluster,
 		c:        c,
-		newAdmin: newAdmin,
+		dial:     dial,
 		index:    newIndex(),
 		memories: newMemories(),
 	}
@@ -46,12 +47,12 @@ func newLoop(c *Controller, cluster Cluster, newAdmin func(Cluster) (Admin, erro
 func (l *loop) run(ctx context.Context) {
 	log := ctrl.LoggerFrom(ctx).WithValues("controller", "topic", "kafkaCluster", l.cluster.Name)
 	ctx = logr.NewContext(ctx, log)
-	admin, err := l.connect(ctx)
+	connection, err := l.connect(ctx)
 	if err != nil {
 		return // stopped
 	}
-	defer admin.Close()
-	l.admin = admin
+	defer connection.Admin.Close()
+	l.admin, l.engine = connection.Admin, connection.Engine
 	var workers sync.WaitGroup
 	for _, heart := range l.hearts {
 		workers.Go(func() { l.work(ctx, heart) })
@@ -62,16 +63,16 @@ func (l *loop) run(ctx context.Context) {
 
 // connect makes the client. What is wrong with the settings of one cluster must
 // not stop the others, so it is tried until the controller stops.
-func (l *loop) connect(ctx context.Context) (Admin, error) {
+func (l *loop) connect(ctx context.Context) (Connection, error) {
 	for {
-		admin, err := l.newAdmin(l.cluster)
+		connection, err := l.dial(l.cluster)
 		if err == nil {
-			return admin, nil
+			return connection, nil
 		}
 		ctrl.LoggerFrom(ctx).Error(err, "Failed to set up the Kafka client: check the cluster's settings",
 			"bootstrapServers", l.cluster.BootstrapServers)
 		if err := l.sleep(ctx, batch.MaxBackoff); err != nil {
-			return nil, err
+			return Connection{}, err
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
 	"github.com/sluice-kafka/sluice/internal/kafka"
@@ -26,6 +27,9 @@ type Cluster struct {
 	Namespaces []string
 	// BootstrapServers are host:port pairs.
 	BootstrapServers []string
+	// Kafka is the resource that the cluster was found by; nil for one that has
+	// none.
+	Kafka *types.NamespacedName
 }
 
 // Options of the topic controller. What is zero gets its default.

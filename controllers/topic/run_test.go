@@ -114,11 +114,11 @@ func TestLoopThatDoesNotGetOnIsUnhealthy(t *testing.T) {
 func TestClusterWithBadSettingsIsTriedAgain(t *testing.T) {
 	e := newEnv(t)
 	tries := 0
-	e.loop.newAdmin = func(Cluster) (Admin, error) {
+	e.loop.dial = func(Cluster) (Connection, error) {
 		if tries++; tries == 1 {
-			return nil, errors.New("no such certificate")
+			return Connection{}, errors.New("no such certificate")
 		}
-		return e.kafka, nil
+		return Connection{Admin: e.kafka}, nil
 	}
 	got := make(chan error, 1)
 	go func() {

@@ -31,6 +31,8 @@ type Config struct {
 	// Resolve, if set, is asked for the IP address of a host before DNS is. It is
 	// called concurrently.
 	Resolve func(host string) (ip string, ok bool)
+	// Security of the connections.
+	Security Security
 	// ClientID names the client to Kafka, in its logs and quotas; "sluice" if
 	// empty.
 	ClientID string
