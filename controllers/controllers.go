@@ -8,6 +8,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	apiv1 "github.com/sluice-kafka/sluice/api/v1"
 	"github.com/sluice-kafka/sluice/controllers/cluster"
 	"github.com/sluice-kafka/sluice/controllers/topic"
 	"github.com/sluice-kafka/sluice/controllers/volumes"
@@ -58,7 +59,11 @@ func addTopic(mgr ctrl.Manager, opts options.Operator) error {
 		UnreachableAfter: opts.Topics.UnreachableAfter,
 		Workers:          opts.Topics.Workers,
 		UseFinalizers:    opts.Topics.UseFinalizers,
-		Metrics:          measures,
+
+		OrphanUnreachable: opts.Topics.OnUnreachable == apiv1.OnUnreachableOrphan,
+		OrphanAfter:       opts.Topics.OrphanAfter,
+
+		Metrics: measures,
 	}, dial)
 }
 

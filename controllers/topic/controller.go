@@ -36,6 +36,9 @@ type Controller struct {
 	recorder recorder
 	schema   *statusSchema
 	loops    []*loop
+	// live reads past the cache.
+	live     client.Reader
+	unserved *unserved
 }
 
 // Add adds the topic controller and its health check to a manager. dial makes what
@@ -49,7 +52,7 @@ func Add(mgr ctrl.Manager, opts Options, dial func(Cluster) (Connection, error))
 	if err != nil {
 		return fmt.Errorf("setting up the topic controller: %w", err)
 	}
-	c.cache = mgr.GetCache()
+	c.cache, c.live = mgr.GetCache(), mgr.GetAPIReader()
 	// The manager starts, and waits for, the informers that are known by then.
 	if _, err := c.informer(context.Background()); err != nil {
 		return fmt.Errorf("setting up the topic controller: %w", err)
@@ -66,6 +69,7 @@ func newController(c client.Client, r recorder, d documents, opts Options, dial 
 		return nil, err
 	}
 	controller := &Controller{opts: opts, client: c, recorder: r, schema: newStatusSchema(d, opts.Clock)}
+	controller.unserved = newUnserved(controller)
 	for _, cluster := range opts.Clusters {
 		controller.loops = append(controller.loops, newLoop(controller, cluster, dial))
 	}
@@ -96,8 +100,17 @@ func (c *Controller) Start(ctx context.Context) error {
 		return nil // stopped before it began
 	}
 	c.warnOfSharedServers(ctx)
+	c.warnOfMissedDeletions(ctx)
 	c.run(ctx)
 	return nil
+}
+
+// warnOfMissedDeletions says what goes without finalizers: nothing tells of a
+// resource that went while nobody watched.
+func (c *Controller) warnOfMissedDeletions(ctx context.Context) {
+	if !c.opts.UseFinalizers {
+		ctrl.LoggerFrom(ctx).Info("Finalizers are switched off: topics whose KafkaTopics are deleted while no operator leads stay in Kafka")
+	}
 }
 
 // warnOfSharedServers says which clusters look like one Kafka under two names.
@@ -124,6 +137,7 @@ func (c *Controller) run(ctx context.Context) {
 	pause := c.schema.look(ctx)
 	var loops sync.WaitGroup
 	loops.Go(func() { c.schema.follow(ctx, pause) })
+	loops.Go(func() { c.unserved.run(ctx) })
 	for _, l := range c.loops {
 		loops.Go(func() { l.run(ctx) })
 	}

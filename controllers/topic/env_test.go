@@ -48,6 +48,8 @@ type env struct {
 	events []string
 	// failWrite, if set, may fail a write, named as in writes.
 	failWrite func(write string) error
+	// failRead, if set, fails the next live read.
+	failRead error
 }
 
 func newEnv(t *testing.T, change ...func(*Options)) *env {
@@ -60,6 +62,14 @@ func newEnv(t *testing.T, change ...func(*Options)) *env {
 	}
 	e.kube = fakeclient.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&kafkav1.KafkaTopic{}).WithReturnManagedFields().
 		WithInterceptorFuncs(interceptor.Funcs{
+			Get: func(ctx context.Context, c client.WithWatch, k client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+				if _, live := o.(*metav1.PartialObjectMetadata); live && e.failRead != nil {
+					err := e.failRead
+					e.failRead = nil
+					return err
+				}
+				return c.Get(ctx, k, o, opts...)
+			},
 			Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
 				if err := e.record("finalizer " + o.GetName()); err != nil {
 					return err
@@ -92,6 +102,7 @@ func newEnv(t *testing.T, change ...func(*Options)) *env {
 		t.Fatal(err)
 	}
 	e.c, e.loop, e.other = c, c.loops[0], c.loops[1]
+	c.live = e.kube
 	e.loop.admin, e.other.admin = e.kafka, fake.NewAdmin()
 	c.schema.look(e.ctx)
 	return e
@@ -138,10 +149,11 @@ func (e *env) sync() {
 		there[keyOf(&list.Items[i])] = true
 		e.c.observed(&list.Items[i], false)
 	}
+	// The informer tells of the last state that it saw.
 	for _, l := range e.c.loops {
 		for _, k := range l.index.keys() {
-			if !there[k] {
-				e.c.gone(k)
+			if t, known := l.index.get(k); known && !there[k] {
+				e.c.deleted(t, false)
 			}
 		}
 	}
@@ -334,6 +346,7 @@ func (e *env) restart() {
 		e.t.Fatal(err)
 	}
 	e.c, e.loop, e.other = c, c.loops[0], c.loops[1]
+	c.live = e.kube
 	e.loop.admin, e.other.admin = e.kafka, fake.NewAdmin()
 	c.schema.look(e.ctx)
 	e.sync()

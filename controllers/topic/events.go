@@ -26,11 +26,12 @@ func (c *Controller) handler() toolscache.ResourceEventHandler {
 			}
 		},
 		DeleteFunc: func(obj any) {
-			if final, ok := obj.(toolscache.DeletedFinalStateUnknown); ok {
+			final, unsure := obj.(toolscache.DeletedFinalStateUnknown)
+			if unsure {
 				obj = final.Obj
 			}
 			if t, ok := obj.(*kafkav1.KafkaTopic); ok {
-				c.gone(keyOf(t))
+				c.deleted(t, unsure)
 			}
 		},
 	}
@@ -39,11 +40,12 @@ func (c *Controller) handler() toolscache.ResourceEventHandler {
 // observed takes a new state of a resource to the loop that it belongs to, and
 // away from the one that it belonged to.
 func (c *Controller) observed(t *kafkav1.KafkaTopic, initial bool) {
-	home := c.home(t)
+	home, leaves := c.home(t), false
 	for _, l := range c.loops {
 		switch {
 		case l == home || !l.index.has(keyOf(t)):
 		case home == nil:
+			leaves = true
 			l.leave(t)
 		default:
 			l.gone(keyOf(t))
@@ -55,12 +57,22 @@ func (c *Controller) observed(t *kafkav1.KafkaTopic, initial bool) {
 	if home != nil {
 		home.observed(t, initial)
 	}
+	c.unserved.observed(t, home == nil && !leaves)
 }
 
-func (c *Controller) gone(k key) {
+// deleted takes the last state of a resource, with whose deletion its topic goes
+// where finalizers are not in use. unsure tells that the deletion was not seen,
+// and the state may be an old one.
+func (c *Controller) deleted(t *kafkav1.KafkaTopic, unsure bool) {
+	home := c.home(t)
 	for _, l := range c.loops {
-		l.gone(k)
+		if l == home && !c.opts.UseFinalizers {
+			l.deleted(t, unsure)
+		} else {
+			l.gone(keyOf(t))
+		}
 	}
+	c.unserved.forget(keyOf(t))
 }
 
 // home is the loop of the cluster that a resource belongs to, if it is served
@@ -101,6 +113,17 @@ func (l *loop) leave(t *kafkav1.KafkaTopic) {
 
 func (l *loop) gone(k key) {
 	old, known := l.index.remove(k)
+	if known {
+		l.wakeClaimants(old, entry{})
+	}
+}
+
+// deleted takes a resource that is gone, to delete its topic.
+func (l *loop) deleted(t *kafkav1.KafkaTopic, unsure bool) {
+	old, known, kept := l.index.bury(t, unsure)
+	if kept {
+		l.queue.Add(batch.Change, keyOf(t))
+	}
 	if known {
 		l.wakeClaimants(old, entry{})
 	}

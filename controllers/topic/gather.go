@@ -31,6 +31,9 @@ type work struct {
 	priority batch.Priority
 	name     string
 	verdict  topicplan.Verdict
+	// gone tells that the resource exists no longer, and unsure that this was not
+	// seen.
+	gone, unsure bool
 
 	wanted topicplan.Wanted
 	memory topicplan.Memory
@@ -45,6 +48,8 @@ type work struct {
 	failed bool
 	// released tells that our finalizer is to be taken off.
 	released bool
+	// orphaned says why the topic is left behind; empty if it is not.
+	orphaned orphaning
 	status   *kafkav1.KafkaTopicStatus
 	next     next
 }
@@ -103,15 +108,14 @@ func (w *work) postpone(err error) {
 	w.next.retry, w.next.wait, w.next.why = true, max(w.next.wait, kafka.Wait(err)), err.Error()
 }
 
-// newPass takes the snapshot that everything in the batch is decided from.
-func (l *loop) newPass(keys []key, priorities []batch.Priority, heart *batch.Heartbeat) *pass {
+// newPass begins with what everything in it is decided from.
+func (l *loop) newPass(subjects []subject, heart *batch.Heartbeat) *pass {
 	p := &pass{loop: l, now: l.c.opts.Clock.Now(), heart: heart, kept: l.c.schema.kept()}
-	urgency := make(map[key]batch.Priority, len(priorities))
-	for i, priority := range priorities {
-		urgency[keys[i]] = priority
-	}
-	for _, s := range l.index.snapshot(keys) {
-		w := &work{topic: s.Topic, priority: urgency[keyOf(s.Topic)], name: s.Topic.ClaimedName(), verdict: topicplan.Judge(s)}
+	for _, s := range subjects {
+		w := &work{
+			topic: s.Topic, priority: s.priority, name: s.Topic.ClaimedName(), verdict: topicplan.Judge(s.Subject),
+			gone: s.Gone, unsure: s.unsure,
+		}
 		w.memory = l.memories.recall(w.name, s.Topic.Generation, p.now)
 		p.works = append(p.works, w)
 	}

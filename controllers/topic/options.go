@@ -50,8 +50,15 @@ type Options struct {
 	// WriteConcurrency is the number of Kubernetes writes a batch makes at a
 	// time; 16.
 	WriteConcurrency int
-	// UseFinalizers must be true: topics are deleted through a finalizer.
+	// UseFinalizers has a resource wait until its topic is deleted. Without them a
+	// topic is deleted once its resource is gone, if that is seen.
 	UseFinalizers bool
+	// OrphanUnreachable lets go of resources that are being deleted though Kafka
+	// cannot be asked to delete their topics, once it was unreachable for
+	// OrphanAfter. The annotation sluice.dev/on-unreachable of a namespace wins.
+	OrphanUnreachable bool
+	// OrphanAfter is how long Kafka has to be unreachable without a break; 10 min.
+	OrphanAfter time.Duration
 	// Selector of resources; everything if nil.
 	Selector labels.Selector
 	// Metrics to count in; counted nowhere if nil.
@@ -77,9 +84,6 @@ var _ Admin = (*kafka.Client)(nil)
 
 // complete checks the options and fills in defaults.
 func (o Options) complete() (Options, error) {
-	if !o.UseFinalizers {
-		return o, errors.New("finalizers are switched off: deleting topics without finalizers is not supported; switch them on")
-	}
 	for i, c := range o.Clusters {
 		if err := c.check(); err != nil {
 			return o, err
@@ -94,6 +98,7 @@ func (o Options) complete() (Options, error) {
 	setDefault(&o.MaxBatchLinger, 100*time.Millisecond)
 	setDefault(&o.ResyncInterval, 2*time.Minute)
 	setDefault(&o.UnreachableAfter, 2*time.Minute)
+	setDefault(&o.OrphanAfter, 10*time.Minute)
 	setDefault(&o.Workers, 1)
 	setDefault(&o.WriteConcurrency, 16)
 	if o.Selector == nil {

@@ -20,7 +20,33 @@ import (
 type outage struct {
 	mu        sync.Mutex
 	since     time.Time // zero while the cluster answers
+	last      time.Time // when it was last tried in vain
 	announced bool
+}
+
+// outageGap is how long after a call in vain the next one may come for the outage
+// to be one: longer than a backoff and a call. What waits for Kafka keeps being
+// tried; where nothing waits, nobody knows how Kafka was meanwhile.
+const outageGap = 5 * time.Minute
+
+// begin notes a call in vain and tells whether an outage begins with it.
+func (o *outage) begin(now time.Time) bool {
+	first := o.since.IsZero() || now.Sub(o.last) > outageGap
+	if first {
+		o.since = now
+	}
+	o.last = now
+	return first
+}
+
+// lasts is how long the cluster has been unreachable without a break.
+func (o *outage) lasts(now time.Time) time.Duration {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.since.IsZero() {
+		return 0
+	}
+	return now.Sub(o.since)
 }
 
 // answered tells that the cluster answered a call.
@@ -48,10 +74,7 @@ func (l *loop) unanswered(ctx context.Context, heart *batch.Heartbeat, err error
 	}
 	l.outage.mu.Lock()
 	now := l.c.opts.Clock.Now()
-	first := l.outage.since.IsZero()
-	if first {
-		l.outage.since = now
-	}
+	first := l.outage.begin(now)
 	lasting := now.Sub(l.outage.since) >= l.c.opts.UnreachableAfter
 	announce := lasting && !l.outage.announced
 	l.outage.announced = l.outage.announced || lasting
@@ -68,6 +91,9 @@ func (l *loop) unanswered(ctx context.Context, heart *batch.Heartbeat, err error
 	if announce {
 		l.c.recorder.Eventf(l.reference(), nil, corev1.EventTypeWarning, "KafkaUnreachable", "Reconcile",
 			"%s: %v", l.unreachableMessage(), err)
+		for _, t := range l.index.goneTopics() {
+			l.sayUndeleted(ctx, t, l.unreachableMessage())
+		}
 	}
 	if lasting {
 		l.markUnready(ctx, heart)
@@ -77,7 +103,7 @@ func (l *loop) unanswered(ctx context.Context, heart *batch.Heartbeat, err error
 // markUnready says of all resources that wait for Kafka that they do. Those that
 // are ready at their generation stay as they are.
 func (l *loop) markUnready(ctx context.Context, heart *batch.Heartbeat) {
-	p := l.newPass(l.index.keys(), nil, heart)
+	p := l.newPass(l.index.all(), heart)
 	for _, w := range p.works {
 		if (w.verdict.Action == topicplan.Reconcile || w.verdict.Action == topicplan.Delete) && !topicplan.ReadyNow(w.topic) {
 			s := topicplan.RefusedStatus(w.topic, topicplan.Problem{Reason: kafkav1.ReasonKafkaError, Message: l.unreachableMessage()}, p.now)

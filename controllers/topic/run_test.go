@@ -144,7 +144,7 @@ func TestOptions(t *testing.T) {
 		wantErr string
 	}{
 		"good ones":                    {opts: Options{UseFinalizers: true, Clusters: []Cluster{good}}},
-		"without finalizers":           {opts: Options{Clusters: []Cluster{good}}, wantErr: "finalizers"},
+		"without finalizers":           {opts: Options{Clusters: []Cluster{good}}},
 		"a cluster without a name":     {opts: Options{UseFinalizers: true, Clusters: with(func(c *Cluster) { c.Name = "" })}, wantErr: "no name"},
 		"a cluster without namespaces": {opts: Options{UseFinalizers: true, Clusters: with(func(c *Cluster) { c.Namespaces = nil })}, wantErr: "no namespaces"},
 		"a cluster without servers":    {opts: Options{UseFinalizers: true, Clusters: with(func(c *Cluster) { c.BootstrapServers = nil })}, wantErr: "no bootstrap servers"},

@@ -114,6 +114,7 @@ func (q *Queue[K]) take(size int) Batch[K] {
 		}
 		b.Keys = append(b.Keys, it.key)
 		b.Priorities = append(b.Priorities, it.priority)
+		b.Locks = append(b.Locks, lock)
 	}
 	if len(b.Keys) > 0 {
 		b.SetAside, q.setAside = q.setAside, 0

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	apiv1 "github.com/sluice-kafka/sluice/api/v1"
 )
 
 // envPrefix begins the name of each option's environment variable.
@@ -66,7 +68,12 @@ func (o *Operator) addTopicFlags(fs *pflag.FlagSet) {
 	fs.DurationVar(&t.ResyncInterval, "resync-interval", t.ResyncInterval, "how often every topic is compared with Kafka")
 	fs.DurationVar(&t.UnreachableAfter, "unreachable-after", t.UnreachableAfter, "how long Kafka may be unreachable before the status of topics that are not Ready says so")
 	fs.IntVar(&t.Workers, "topic-workers", t.Workers, "batches of one Kafka cluster that may run at the same time")
-	fs.BoolVar(&t.UseFinalizers, "use-finalizers", t.UseFinalizers, "have a KafkaTopic wait until its topic is deleted from Kafka")
+	fs.BoolVar(&t.UseFinalizers, "use-finalizers", t.UseFinalizers, "have a KafkaTopic wait until its topic is deleted from Kafka; without, "+
+		"the topics of those stay that are deleted while no operator leads")
+	fs.StringVar(&t.OnUnreachable, "on-unreachable", t.OnUnreachable, "what becomes of KafkaTopics that are deleted while Kafka is unreachable: they "+
+		apiv1.OnUnreachableWait+" for it, or "+apiv1.OnUnreachableOrphan+" their topics after orphan-after; the annotation "+
+		apiv1.AnnotationOnUnreachable+" of a namespace wins")
+	fs.DurationVar(&t.OrphanAfter, "orphan-after", t.OrphanAfter, "how long Kafka has to be unreachable, without a break, before topics are orphaned")
 }
 
 func (o *Operator) addClusterFlags(fs *pflag.FlagSet) {

@@ -5,6 +5,8 @@ package options
 
 import (
 	"time"
+
+	apiv1 "github.com/sluice-kafka/sluice/api/v1"
 )
 
 // Controllers that --controllers may name.
@@ -110,6 +112,11 @@ type Topics struct {
 	Workers int
 	// UseFinalizers has a resource wait for its topic's deletion.
 	UseFinalizers bool
+	// OnUnreachable is OnUnreachableWait or OnUnreachableOrphan of the API: what
+	// becomes of a resource that is deleted once Kafka was unreachable for
+	// OrphanAfter.
+	OnUnreachable string
+	OrphanAfter   time.Duration
 }
 
 // Clusters is what the cluster controller runs with.
@@ -176,6 +183,8 @@ func Default() Operator {
 			UnreachableAfter: 2 * time.Minute,
 			Workers:          1,
 			UseFinalizers:    true,
+			OnUnreachable:    apiv1.OnUnreachableWait,
+			OrphanAfter:      10 * time.Minute,
 		},
 		Clusters: Clusters{
 			LookInterval:       2 * time.Minute,

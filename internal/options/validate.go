@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	apiv1 "github.com/sluice-kafka/sluice/api/v1"
 )
 
 // Complete reads the files that options name and judges all of them; it reports
@@ -124,8 +126,8 @@ func (o *Operator) checkTopics() error {
 	if t.MaxBatchSize < 1 || t.MaxBatchSize > 10000 {
 		failures = append(failures, refuse("max-batch-size", t.MaxBatchSize, "must be 1 to 10000"))
 	}
-	if !t.UseFinalizers {
-		failures = append(failures, refuse("use-finalizers", false, "must be true: deleting topics without finalizers is not supported yet"))
+	if t.OnUnreachable != apiv1.OnUnreachableWait && t.OnUnreachable != apiv1.OnUnreachableOrphan {
+		failures = append(failures, refuse("on-unreachable", t.OnUnreachable, "must be "+apiv1.OnUnreachableWait+" or "+apiv1.OnUnreachableOrphan))
 	}
 	if t.Workers < 1 || t.Workers > 100 {
 		failures = append(failures, refuse("topic-workers", t.Workers, "must be 1 to 100"))
@@ -138,6 +140,7 @@ func (o *Operator) checkTopics() error {
 		{"max-batch-linger", t.MaxBatchLinger, 0, time.Minute},
 		{"resync-interval", t.ResyncInterval, time.Second, 24 * time.Hour},
 		{"unreachable-after", t.UnreachableAfter, time.Second, 24 * time.Hour},
+		{"orphan-after", t.OrphanAfter, time.Second, 30 * 24 * time.Hour},
 	} {
 		if d.value < d.least || d.value > d.most {
 			failures = append(failures, refuse(d.flag, d.value, fmt.Sprintf("must be %v to %v", d.least, d.most)))
