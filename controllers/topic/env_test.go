@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/testr"
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -50,6 +51,7 @@ type env struct {
 	failWrite func(write string) error
 	// failRead, if set, fails the next live read.
 	failRead error
+	reads    int
 }
 
 func newEnv(t *testing.T, change ...func(*Options)) *env {
@@ -57,15 +59,13 @@ func newEnv(t *testing.T, change ...func(*Options)) *env {
 	e := &env{t: t, clock: testingclock.NewFakeClock(start), kafka: fake.NewAdmin(), served: newServed("partitions", "replicas")}
 	e.ctx = logr.NewContext(t.Context(), testr.New(t))
 	scheme := runtime.NewScheme()
-	if err := kafkav1.AddToScheme(scheme); err != nil {
+	if err := errors.Join(kafkav1.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
 		t.Fatal(err)
 	}
 	e.kube = fakeclient.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&kafkav1.KafkaTopic{}).WithReturnManagedFields().
 		WithInterceptorFuncs(interceptor.Funcs{
 			Get: func(ctx context.Context, c client.WithWatch, k client.ObjectKey, o client.Object, opts ...client.GetOption) error {
-				if _, live := o.(*metav1.PartialObjectMetadata); live && e.failRead != nil {
-					err := e.failRead
-					e.failRead = nil
+				if err := e.liveRead(o); err != nil {
 					return err
 				}
 				return c.Get(ctx, k, o, opts...)
@@ -106,6 +106,24 @@ func newEnv(t *testing.T, change ...func(*Options)) *env {
 	e.loop.admin, e.other.admin = e.kafka, fake.NewAdmin()
 	c.schema.look(e.ctx)
 	return e
+}
+
+// liveRead counts, and may fail, what the controller reads past its cache.
+func (e *env) liveRead(o client.Object) error {
+	if _, live := o.(*metav1.PartialObjectMetadata); !live {
+		return nil
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.reads++
+	err := e.failRead
+	e.failRead = nil
+	return err
+}
+
+// brief is long enough for what is ready.
+func (e *env) brief() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(e.ctx, 20*time.Millisecond)
 }
 
 func (e *env) record(write string) error {
@@ -166,7 +184,7 @@ func (e *env) turn() int {
 		if turns > 50 {
 			e.t.Fatal("the queue does not come to rest")
 		}
-		ctx, cancel := context.WithTimeout(e.ctx, 20*time.Millisecond)
+		ctx, cancel := e.brief()
 		b, err := e.loop.queue.Next(ctx, batch.Window{MaxSize: e.c.opts.MaxBatchSize})
 		cancel()
 		if err != nil {
