@@ -38,7 +38,7 @@ var chartValues = map[string]map[string]any{
 	"without webhooks": {"webhook": map[string]any{"enabled": false}},
 	"for topics":       {"controllers": []any{"topic"}},
 	"for admission alone": {"controllers": []any{}, "metrics": map[string]any{"secure": false},
-		"topics": map[string]any{"maxBatchSize": 10}},
+		"topics": map[string]any{"maxBatchSize": 10, "useFinalizers": false, "onUnreachable": "orphan", "orphanAfter": "1h"}},
 	"with everything said": {
 		"replicas": 3, "extraArgs": []any{"--kube-api-qps=50"}, "debug": map[string]any{"enabled": true},
 		"log": map[string]any{"level": "4", "format": "console"}, "webhook": map[string]any{"strictConfig": true, "port": 10250},
@@ -88,6 +88,8 @@ func TestChartGivesTheRightsThatAreNeededAndNoMore(t *testing.T) {
 		tokens     = "authentication.k8s.io/tokenreviews: create"
 		access     = "authorization.k8s.io/subjectaccessreviews: create"
 		status     = "kafka.strimzi.io/kafkatopics/status: patch"
+		kafkas     = "kafka.strimzi.io/kafkas: get"
+		spaceOf    = "/namespaces: get"
 		events     = "events.k8s.io/events: create patch"
 		lease      = "coordination.k8s.io/leases: create"
 		ownLease   = "coordination.k8s.io/leases[sluice-leader]: get update"
@@ -110,21 +112,21 @@ func TestChartGivesTheRightsThatAreNeededAndNoMore(t *testing.T) {
 	}
 	tests := map[string]struct{ cluster, own []string }{
 		"as it comes": {
-			slices.Concat([]string{topics + " patch", status, events}, runs,
+			slices.Concat([]string{topics + " patch", status, kafkas, spaceOf, events}, runs,
 				[]string{others + " patch", rebalances, published, sets, pods, spaces, bundles, tokens, access}),
 			[]string{lease, ownLease, said, "/secrets[sluice-serving-cert]: get list watch update", secret},
 		},
 		"with cert-manager": {
-			slices.Concat([]string{topics + " patch", status, events}, runs,
+			slices.Concat([]string{topics + " patch", status, kafkas, spaceOf, events}, runs,
 				[]string{others + " patch", rebalances, published, sets, pods, spaces, bundles, tokens, access}),
 			[]string{lease, ownLease, said, "/secrets[sluice-serving-cert]: get list watch"},
 		},
 		"without webhooks": {
-			slices.Concat([]string{topics + " patch", status, events}, runs, []string{tokens, access}),
+			slices.Concat([]string{topics + " patch", status, kafkas, spaceOf, events}, runs, []string{tokens, access}),
 			[]string{lease, ownLease, said},
 		},
 		"for topics": {
-			[]string{topics + " patch", status, events, others, rebalances, published, bundles, tokens, access},
+			[]string{topics + " patch", status, kafkas, spaceOf, events, others, rebalances, published, bundles, tokens, access},
 			[]string{lease, ownLease, said, "/secrets[sluice-serving-cert]: get list watch update", secret},
 		},
 		"for admission alone": {
@@ -329,6 +331,7 @@ func TestChartRefusesValuesThatItDoesNotKnow(t *testing.T) {
 		"a controller not known":    `{controllers: [brokers]}`,
 		"a cluster without servers": `{externalClusters: [{name: a, namespaces: [b]}]}`,
 		"a duration without a unit": `{topics: {resyncInterval: "120"}}`,
+		"a policy not known":        `{topics: {onUnreachable: panic}}`,
 	}
 	for name, text := range tests {
 		t.Run(name, func(t *testing.T) {
