@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/testr"
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -55,8 +56,10 @@ func newEnv(t *testing.T, change ...func(*Options)) *env {
 	e := &env{t: t, clock: testingclock.NewFakeClock(start), kafka: fake.NewAdmin(), served: newServed("partitions", "replicas")}
 	e.ctx = logr.NewContext(t.Context(), testr.New(t))
 	scheme := runtime.NewScheme()
-	if err := kafkav1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
+	for _, add := range []func(*runtime.Scheme) error{kafkav1.AddToScheme, corev1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
 	}
 	e.kube = fakeclient.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&kafkav1.KafkaTopic{}).WithReturnManagedFields().
 		WithInterceptorFuncs(interceptor.Funcs{
@@ -92,7 +95,8 @@ func newEnv(t *testing.T, change ...func(*Options)) *env {
 		t.Fatal(err)
 	}
 	e.c, e.loop, e.other = c, c.loops[0], c.loops[1]
-	e.loop.admin, e.other.admin = e.kafka, fake.NewAdmin()
+	e.loop.link.use(Connection{Admin: e.kafka})
+	e.other.link.use(Connection{Admin: fake.NewAdmin()})
 	c.schema.look(e.ctx)
 	return e
 }
@@ -138,7 +142,7 @@ func (e *env) sync() {
 		there[keyOf(&list.Items[i])] = true
 		e.c.observed(&list.Items[i], false)
 	}
-	for _, l := range e.c.loops {
+	for _, l := range e.c.all() {
 		for _, k := range l.index.keys() {
 			if !there[k] {
 				e.c.gone(k)
@@ -334,7 +338,8 @@ func (e *env) restart() {
 		e.t.Fatal(err)
 	}
 	e.c, e.loop, e.other = c, c.loops[0], c.loops[1]
-	e.loop.admin, e.other.admin = e.kafka, fake.NewAdmin()
+	e.loop.link.use(Connection{Admin: e.kafka})
+	e.other.link.use(Connection{Admin: fake.NewAdmin()})
 	c.schema.look(e.ctx)
 	e.sync()
 }
