@@ -1,9 +1,6 @@
 package kafka
 
-import (
-	"errors"
-	"slices"
-)
+import "errors"
 
 // Keys of the data that SecurityOf reads.
 const (
@@ -59,22 +56,4 @@ func SecurityOf(data map[string][]byte) (Security, error) {
 		return Security{}, nil
 	}
 	return Security{}, errors.ErrUnsupported
-}
-
-// WithTLS returns s encrypted: what s does not say of TLS itself (its CA and its own
-// certificate) is taken from the given, which is what is known of the cluster.
-func (s Security) WithTLS(cluster TLS) Security {
-	out := TLS{SkipHostName: cluster.SkipHostName}
-	if s.TLS != nil {
-		out = *s.TLS
-		out.SkipHostName = out.SkipHostName || cluster.SkipHostName
-	}
-	if len(out.CA) == 0 {
-		out.CA = slices.Clone(cluster.CA)
-	}
-	if len(out.Certificate) == 0 && len(out.Key) == 0 {
-		out.Certificate, out.Key = slices.Clone(cluster.Certificate), slices.Clone(cluster.Key)
-	}
-	s.TLS = &out
-	return s
 }
