@@ -44,6 +44,9 @@ type env struct {
 	loop   *loop
 	other  *loop
 
+	// dial, if set, makes connections in place of one to kafka.
+	dial func(Cluster) (Connection, error)
+
 	mu     sync.Mutex
 	writes []string
 	events []string
@@ -90,7 +93,7 @@ func newEnv(t *testing.T, change ...func(*Options)) *env {
 	for _, f := range change {
 		f(&opts)
 	}
-	c, err := newController(e.kube, e, e.served, opts, func(Cluster) (Connection, error) { return Connection{Admin: e.kafka}, nil })
+	c, err := newController(e.kube, e, e.served, opts, e.connect)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,6 +102,13 @@ func newEnv(t *testing.T, change ...func(*Options)) *env {
 	e.other.link.use(Connection{Admin: fake.NewAdmin()})
 	c.schema.look(e.ctx)
 	return e
+}
+
+func (e *env) connect(c Cluster) (Connection, error) {
+	if e.dial != nil {
+		return e.dial(c)
+	}
+	return Connection{Admin: e.kafka}, nil
 }
 
 func (e *env) record(write string) error {
@@ -333,7 +343,7 @@ func (e *env) dieTurning() {
 // restart replaces the controller by one that knows nothing.
 func (e *env) restart() {
 	e.t.Helper()
-	c, err := newController(e.kube, e, e.served, e.c.opts, func(Cluster) (Connection, error) { return Connection{Admin: e.kafka}, nil })
+	c, err := newController(e.kube, e, e.served, e.c.opts, e.connect)
 	if err != nil {
 		e.t.Fatal(err)
 	}
