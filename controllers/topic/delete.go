@@ -100,7 +100,7 @@ func (p *pass) takeDeletion(ctx context.Context, w *work, err error) {
 		p.say(ctx, w, "The topic was gone before its resource", "topicID", w.managedID())
 		p.c.recorder.Eventf(w.topic, nil, corev1.EventTypeNormal, "TopicGone", "Reconcile",
 			"The topic %s with the ID %s was gone already. If there is another topic of that name in %s, it is kept",
-			w.name, w.managedID(), p.cluster.Name)
+			w.name, w.managedID(), p.id)
 		w.released = true
 	case kafka.Passing(err):
 		if w.gone {
@@ -142,7 +142,7 @@ func (p *pass) refuseDeletion(ctx context.Context, w *work, err error) {
 func (l *loop) sayUndeleted(ctx context.Context, t *kafkav1.KafkaTopic, why string) {
 	logUndeleted(ctx, t, why)
 	l.c.recorder.Eventf(t, nil, corev1.EventTypeWarning, "TopicNotDeleted", "Reconcile",
-		"The topic %s could not be deleted from %s and is tried again: %s", t.ClaimedName(), l.cluster.Name, why)
+		"The topic %s could not be deleted from %s and is tried again: %s", t.ClaimedName(), l.id, why)
 }
 
 func logUndeleted(ctx context.Context, t *kafkav1.KafkaTopic, why string) {

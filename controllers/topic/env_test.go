@@ -44,6 +44,9 @@ type env struct {
 	loop   *loop
 	other  *loop
 
+	// dial, if set, makes connections in place of one to kafka.
+	dial func(Cluster) (Connection, error)
+
 	mu     sync.Mutex
 	writes []string
 	events []string
@@ -59,8 +62,10 @@ func newEnv(t *testing.T, change ...func(*Options)) *env {
 	e := &env{t: t, clock: testingclock.NewFakeClock(start), kafka: fake.NewAdmin(), served: newServed("partitions", "replicas")}
 	e.ctx = logr.NewContext(t.Context(), testr.New(t))
 	scheme := runtime.NewScheme()
-	if err := errors.Join(kafkav1.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
-		t.Fatal(err)
+	for _, add := range []func(*runtime.Scheme) error{kafkav1.AddToScheme, corev1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
 	}
 	e.kube = fakeclient.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&kafkav1.KafkaTopic{}).WithReturnManagedFields().
 		WithInterceptorFuncs(interceptor.Funcs{
@@ -97,13 +102,13 @@ func newEnv(t *testing.T, change ...func(*Options)) *env {
 	for _, f := range change {
 		f(&opts)
 	}
-	c, err := newController(e.kube, e, e.served, opts, func(Cluster) (Connection, error) { return Connection{Admin: e.kafka}, nil })
+	c, err := newController(e.kube, e, e.served, opts, e.connect)
 	if err != nil {
 		t.Fatal(err)
 	}
 	e.c, e.loop, e.other = c, c.loops[0], c.loops[1]
-	c.live = e.kube
-	e.loop.admin, e.other.admin = e.kafka, fake.NewAdmin()
+	e.loop.link.use(Connection{Admin: e.kafka})
+	e.other.link.use(Connection{Admin: fake.NewAdmin()})
 	c.schema.look(e.ctx)
 	return e
 }
@@ -124,6 +129,13 @@ func (e *env) liveRead(o client.Object) error {
 // brief is long enough for what is ready.
 func (e *env) brief() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(e.ctx, 20*time.Millisecond)
+}
+
+func (e *env) connect(c Cluster) (Connection, error) {
+	if e.dial != nil {
+		return e.dial(c)
+	}
+	return Connection{Admin: e.kafka}, nil
 }
 
 func (e *env) record(write string) error {
@@ -168,7 +180,7 @@ func (e *env) sync() {
 		e.c.observed(&list.Items[i], false)
 	}
 	// The informer tells of the last state that it saw.
-	for _, l := range e.c.loops {
+	for _, l := range e.c.all() {
 		for _, k := range l.index.keys() {
 			if t, known := l.index.get(k); known && !there[k] {
 				e.c.deleted(t, false)
@@ -359,13 +371,13 @@ func (e *env) dieTurning() {
 // restart replaces the controller by one that knows nothing.
 func (e *env) restart() {
 	e.t.Helper()
-	c, err := newController(e.kube, e, e.served, e.c.opts, func(Cluster) (Connection, error) { return Connection{Admin: e.kafka}, nil })
+	c, err := newController(e.kube, e, e.served, e.c.opts, e.connect)
 	if err != nil {
 		e.t.Fatal(err)
 	}
 	e.c, e.loop, e.other = c, c.loops[0], c.loops[1]
-	c.live = e.kube
-	e.loop.admin, e.other.admin = e.kafka, fake.NewAdmin()
+	e.loop.link.use(Connection{Admin: e.kafka})
+	e.other.link.use(Connection{Admin: fake.NewAdmin()})
 	c.schema.look(e.ctx)
 	e.sync()
 }

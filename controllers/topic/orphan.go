@@ -32,10 +32,11 @@ type orphaning struct {
 // a Kafka that will never answer. It costs one request a batch.
 func (p *pass) withoutKafka(ctx context.Context) {
 	works := p.deletions()
-	if len(works) == 0 || p.cluster.Kafka == nil {
+	cluster, _ := p.settings()
+	if len(works) == 0 || cluster.Kafka == nil {
 		return
 	}
-	gone, err := p.c.kafkaGone(ctx, *p.cluster.Kafka)
+	gone, err := p.c.kafkaGone(ctx, *cluster.Kafka)
 	p.heart.Beat()
 	if err != nil {
 		// Not known to be gone, so Kafka is asked.
@@ -74,7 +75,7 @@ func (p *pass) giveUp(ctx context.Context) {
 		if orphan {
 			w.next, w.released = next{}, true
 			w.orphaned = orphaning{metrics.OrphanUnreachable, fmt.Sprintf("the Kafka cluster %s has been unreachable for %s",
-				p.cluster.Name, lasts.Round(time.Second))}
+				p.id, lasts.Round(time.Second))}
 		}
 	}
 }
@@ -83,7 +84,7 @@ func (p *pass) giveUp(ctx context.Context) {
 // deleted the Event cannot be written, which changes nothing.
 func (p *pass) sayOrphaned(ctx context.Context, w *work) {
 	if w.orphaned.reason != "" {
-		p.c.sayOrphaned(ctx, w.topic, p.cluster.Name, w.orphaned)
+		p.c.sayOrphaned(ctx, w.topic, p.id, w.orphaned)
 	}
 }
 

@@ -261,7 +261,7 @@ func TestAResourceOfAClusterThatIsServedNoMoreIsLetGo(t *testing.T) {
 		"the API server does not answer at first": {edits: []func(*kafkav1.KafkaTopic){ours, nobodys}, read: errors.New("timed out"), want: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := newEnv(t)
+			e := newEnv(t, func(o *Options) { o.Kafkas = true })
 			if test.kafka {
 				k := &kafkav1.Kafka{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "nobodys"}}
 				if err := e.kube.Create(e.ctx, k); err != nil {

@@ -36,9 +36,9 @@ func newUnserved(c *Controller) *unserved {
 }
 
 // observed takes a new state of a resource; homeless tells that no loop looks
-// after it.
+// after it. Where Kafka resources are not followed none had its cluster from one.
 func (u *unserved) observed(t *kafkav1.KafkaTopic, homeless bool) {
-	if !homeless || t.DeletionTimestamp == nil || t.Labels[kafkav1.LabelCluster] == "" ||
+	if !homeless || !u.c.opts.Kafkas || t.DeletionTimestamp == nil || t.Labels[kafkav1.LabelCluster] == "" ||
 		!hasFinalizer(t) || !topicplan.OwnsFinalizer(t) || !u.c.opts.Selector.Matches(labelsOf(t)) {
 		u.forget(keyOf(t))
 		return
