@@ -15,6 +15,7 @@ import (
 	"github.com/sluice-kafka/sluice/internal/kafka"
 	sluicemetrics "github.com/sluice-kafka/sluice/internal/metrics"
 	"github.com/sluice-kafka/sluice/internal/options"
+	"github.com/sluice-kafka/sluice/internal/rebalance"
 )
 
 // registrations by the name that --controllers knows.
@@ -47,7 +48,11 @@ func addTopic(mgr ctrl.Manager, opts options.Operator) error {
 		if err != nil {
 			return topic.Connection{}, err
 		}
-		return topic.Connection{Admin: client}, nil
+		connection := topic.Connection{Admin: client}
+		if c.Builtin {
+			connection.Engine = rebalance.NewBuiltin(client, engineOptions(mgr, c))
+		}
+		return connection, nil
 	}
 	return topic.Add(mgr, topic.Options{
 		Clusters:         externalClusters(opts),
@@ -60,6 +65,15 @@ func addTopic(mgr ctrl.Manager, opts options.Operator) error {
 		UseFinalizers:    opts.Topics.UseFinalizers,
 		Metrics:          measures,
 	}, dial)
+}
+
+// engineOptions has the engine of a cluster that has a Kafka keep off the brokers that
+// are to take no new replicas.
+func engineOptions(mgr ctrl.Manager, c topic.Cluster) rebalance.Options {
+	if c.Kafka == nil {
+		return rebalance.Options{}
+	}
+	return rebalance.Options{Cordons: topic.Cordons(mgr.GetAPIReader(), *c.Kafka)}
 }
 
 // externalClusters are those of the table; their Secrets are in the operator's own
