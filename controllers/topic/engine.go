@@ -138,7 +138,7 @@ func (p *pass) changeReplicas(ctx context.Context) {
 			continue
 		}
 		p.say(ctx, w, "Changing the replication factor", "reason", w.replicas.Reason, "to", w.wanted.Replicas, "session", started.Session)
-		w.replicas = w.replicas.Begun(started.Session)
+		w.replicas = w.replicas.Begun(started.Session, started.Message)
 		w.memory.Begun, w.memory.BegunAt = w.replicas.Next, p.c.opts.Clock.Now()
 		p.remember(w)
 	}

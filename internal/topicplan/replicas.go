@@ -175,9 +175,10 @@ func (in ReplicasInput) message() string {
 	return in.Was.Message
 }
 
-// Begun is the plan after the engine began what it asked for.
-func (p ReplicasPlan) Begun(session string) ReplicasPlan {
-	p.Next = &kafkav1.ReplicasChange{TargetReplicas: p.Next.TargetReplicas, State: ChangeOngoing, SessionID: session}
+// Begun is the plan after the engine began what it asked for; the message is about
+// what it left out.
+func (p ReplicasPlan) Begun(session, message string) ReplicasPlan {
+	p.Next = &kafkav1.ReplicasChange{TargetReplicas: p.Next.TargetReplicas, State: ChangeOngoing, SessionID: session, Message: message}
 	p.Begin, p.Again = false, Soon
 	return p
 }

@@ -139,7 +139,7 @@ func TestReplicasWithoutAnEngine(t *testing.T) {
 
 func TestAnswersOfAnEngine(t *testing.T) {
 	plan := DecideReplicas(ReplicasInput{Was: pending(3, "old"), Wanted: 3, Seen: seenReplicas(nil, 2), Engine: true})
-	if begun := plan.Begun("s"); begun.Begin || begun.Again != Soon || !cmp.Equal(begun.Next, ongoing(3, "")) {
+	if begun := plan.Begun("s", "most"); begun.Begin || begun.Again != Soon || !cmp.Equal(begun.Next, ongoing(3, "most")) {
 		t.Errorf("begun: %+v", begun)
 	}
 	if not := plan.NotBegun("new"); not.Begin || not.Again != AfterBackoff || !cmp.Equal(not.Next, pending(3, "new")) {
@@ -230,7 +230,7 @@ func (m *model) look(quiet bool) bool {
 		m.begun++
 		if quiet || m.r.IntN(3) > 0 {
 			m.target, m.session = int16(plan.Next.TargetReplicas), fmt.Sprint("s", m.begun)
-			plan = plan.Begun(m.session)
+			plan = plan.Begun(m.session, "")
 		} else {
 			plan = plan.NotBegun("busy")
 		}
