@@ -16,6 +16,7 @@ import (
 	sluicemetrics "github.com/sluice-kafka/sluice/internal/metrics"
 	"github.com/sluice-kafka/sluice/internal/options"
 	"github.com/sluice-kafka/sluice/internal/rebalance"
+	"github.com/sluice-kafka/sluice/internal/topicplan"
 )
 
 // registrations by the name that --controllers knows.
@@ -40,6 +41,10 @@ func Add(mgr ctrl.Manager, opts options.Operator) error {
 }
 
 func addTopic(mgr ctrl.Manager, opts options.Operator) error {
+	alterable, err := topicplan.ParseAlterable(opts.Topics.AlterableConfig)
+	if err != nil {
+		return fmt.Errorf("reading which options of topics may be altered: %w", err)
+	}
 	measures := sluicemetrics.NewTopic(metrics.Registry)
 	dial := func(c topic.Cluster) (topic.Connection, error) {
 		client, err := kafka.New(kafka.Config{
@@ -49,7 +54,7 @@ func addTopic(mgr ctrl.Manager, opts options.Operator) error {
 			return topic.Connection{}, err
 		}
 		connection := topic.Connection{Admin: client}
-		if c.Builtin {
+		if c.NoEngine == "" {
 			connection.Engine = rebalance.NewBuiltin(client, engineOptions(mgr, c))
 		}
 		return connection, nil
@@ -62,6 +67,7 @@ func addTopic(mgr ctrl.Manager, opts options.Operator) error {
 		ResyncInterval:   opts.Topics.ResyncInterval,
 		UnreachableAfter: opts.Topics.UnreachableAfter,
 		Workers:          opts.Topics.Workers,
+		Alterable:        alterable,
 		UseFinalizers:    opts.Topics.UseFinalizers,
 		Metrics:          measures,
 	}, dial)
@@ -83,7 +89,9 @@ func externalClusters(opts options.Operator) []topic.Cluster {
 	for _, c := range opts.Topics.ExternalClusters {
 		cluster := topic.Cluster{
 			Name: c.Name, Namespaces: c.Namespaces, BootstrapServers: c.BootstrapServers,
-			Builtin: c.ReplicasEngine == options.EngineBuiltin,
+		}
+		if c.ReplicasEngine == "" {
+			cluster.NoEngine = topic.NoEngineExternal
 		}
 		if c.TLS.Enabled {
 			cluster.Security.TLS = &kafka.TLS{}

@@ -96,7 +96,7 @@ func (r *kafkas) Reconcile(ctx context.Context, k key) (ctrl.Result, error) {
 	}
 	var podSets []string
 	var again ctrl.Result
-	if kafka != nil && handedOver(kafka) && wantsStrimzi(kafka) {
+	if kafka != nil && isHandedOver(kafka) && wantsStrimzi(kafka) {
 		if podSets, err = r.podSets(ctx, k); err != nil {
 			return ctrl.Result{}, err
 		}
