@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -97,6 +98,12 @@ func (t *tokens) auth(ctx context.Context) (oauth.Auth, error) {
 	return oauth.Auth{Token: t.token}, nil
 }
 
+// endpoint is a URL without what may be secret in it.
+func endpoint(text string) string {
+	text, _, _ = strings.Cut(text, "?")
+	return text
+}
+
 // forget drops a token that a broker did not take.
 func (t *tokens) forget() {
 	t.mu.Lock()
@@ -107,7 +114,13 @@ func (t *tokens) forget() {
 // failure classifies why there is no token: an endpoint that refuses, one that is not
 // trusted, or one that is away for now.
 func (t *tokens) failure(err error) error {
-	from := fmt.Sprintf("asking %s for a token for the client %q", t.config.TokenURL, t.config.ClientID)
+	if errors.Is(err, context.Canceled) {
+		return ErrClosed
+	}
+	from := fmt.Sprintf("asking %s for a token for the client %q", endpoint(t.config.TokenURL), t.config.ClientID)
+	if asking, ok := errors.AsType[*url.Error](err); ok {
+		err = asking.Err
+	}
 	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
 		said := strings.TrimSpace(refused.Response.Status + " " + refused.ErrorCode + " " + refused.ErrorDescription)
 		// What an endpoint says of a request may have parts of it.
