@@ -125,14 +125,8 @@ func (t *tokens) failure(err error) error {
 		said := strings.TrimSpace(refused.Response.Status + " " + refused.ErrorCode + " " + refused.ErrorDescription)
 		// What an endpoint says of a request may have parts of it.
 		said = strings.ReplaceAll(said, t.config.ClientSecret, hidden)
-		switch code := refused.Response.StatusCode; {
-		case code >= 500 || code == http.StatusTooManyRequests || code == http.StatusRequestTimeout:
-			return fmt.Errorf("%w: %s: %s", ErrUnreachable, from, said)
-		case code != http.StatusBadRequest && code != http.StatusUnauthorized && code != http.StatusForbidden:
-			return fmt.Errorf("%w: %s: it answered %s; see that the address is that of a token endpoint", ErrAuthentication, from, said)
-		default:
-			return fmt.Errorf("%w: %s: it answered %s; see that the client's ID and secret are right, and that it may ask for the scopes", ErrAuthentication, from, said)
-		}
+		advice, is := refusedToken(refused.Response.StatusCode)
+		return fmt.Errorf("%w: %s: it answered %s; %s", is, from, said, advice)
 	}
 	if invalid, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return fmt.Errorf("%w: %s: its certificate is not accepted: %w; give the CA certificate of the endpoint", ErrTLS, from, invalid.Err)
@@ -141,4 +135,19 @@ func (t *tokens) failure(err error) error {
 		return fmt.Errorf("%w: %s: %w", ErrUnreachable, from, err)
 	}
 	return fmt.Errorf("%w: %s: the answer is no token: see that the address is that of a token endpoint", ErrAuthentication, from)
+}
+
+// refusedToken tells what an endpoint's status code means. RFC 6749 (section 5.2) has 400
+// and 401 for a refusal.
+func refusedToken(code int) (advice string, is error) {
+	switch code {
+	case http.StatusTooManyRequests, http.StatusRequestTimeout:
+		return "it may answer later", ErrUnreachable
+	case http.StatusOK, http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden:
+		return "see that the client's ID and secret are right, and that it may ask for the scopes", ErrAuthentication
+	}
+	if code >= http.StatusInternalServerError {
+		return "it may answer later", ErrUnreachable
+	}
+	return "see that the address is that of a token endpoint", ErrAuthentication
 }

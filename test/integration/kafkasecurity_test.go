@@ -344,7 +344,7 @@ func (w wrongWay) check(t *testing.T, s *secured) {
 	for range 2 {
 		_, err := c.DescribeTopics(t.Context(), []string{"secured"})
 		for _, sentinel := range []error{client.ErrAuthentication, client.ErrTLS, client.ErrUnreachable} {
-			if got := errors.Is(err, sentinel); got != (sentinel == w.want) {
+			if got := errors.Is(err, sentinel); got != errors.Is(w.want, sentinel) {
 				t.Errorf("is %q: %t, of %v", sentinel, got, err)
 			}
 		}
