@@ -100,9 +100,9 @@ func TestAChangeRunsFromItsBeginningToItsEnd(t *testing.T) {
 	if diff := cmp.Diff(want, e.kafka.take()); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
 	}
-	e.wantProgress(t, "t", started.Session, rebalance.Running, "1 of 3 partitions have 3 replicas (33 %)", "2 are being reassigned")
+	e.wantProgress(t, "t", started.Session, rebalance.Running, "1 of 3 partitions have 3 replicas (33 %), 2 in flight until the replicas on brokers 0, 1, 2 are in sync")
 	e.kafka.finish("t", 0)
-	e.wantProgress(t, "t", started.Session, rebalance.Running, "2 of 3 partitions", "1 are being reassigned")
+	e.wantProgress(t, "t", started.Session, rebalance.Running, "2 of 3 partitions", "1 in flight until the replicas on brokers 0, 2 are in sync")
 	e.kafka.finish("t")
 	e.wantProgress(t, "t", started.Session, rebalance.Done, "3 of 3 partitions have 3 replicas (100 %)")
 	e.wantReplicas(t, "t", []int32{0, 1, 2}, []int32{1, 0, 2}, []int32{2, 0, 1})
