@@ -153,8 +153,9 @@ func TestSessionsThatHaveToBeBegunAnew(t *testing.T) {
 		"the topic is another one": {then: func(e *engine) {
 			e.kafka.topics["t"] = observed.Topic{ID: "another", Partitions: e.kafka.topics["t"].Partitions}
 		}, want: "created anew"},
-		"another engine began it": {session: "f8dbcd52-9d5a-4b8e-9f58-2dd4c06c1d1b", want: "none of the builtin engine"},
-		"it makes no sense":       {session: "builtin:id-of-t:many", want: "none of the builtin engine"},
+		"a broker shows none of its partitions": {then: func(e *engine) { e.kafka.topics["t"] = observed.Topic{ID: "id-of-t"} }, want: "0 of 0 partitions"},
+		"another engine began it":               {session: "f8dbcd52-9d5a-4b8e-9f58-2dd4c06c1d1b", want: "none of the builtin engine"},
+		"it makes no sense":                     {session: "builtin:id-of-t:many", want: "none of the builtin engine"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEngine(3)
@@ -305,6 +306,16 @@ func TestBrokersThatTakeNoReplicas(t *testing.T) {
 		e.change(t, "t", 2)
 		e.wantWrites(t, 1)
 	})
+}
+
+func TestAFencedBrokerIsNotEvenAsked(t *testing.T) {
+	e := newEngine(3)
+	e.kafka.topic("t", []int32{0})
+	e.kafka.brokers[1].Fenced = true
+	e.change(t, "t", 2)
+	if calls := e.kafka.take(); calls["LogDirs"] != 2 || calls["BrokerConfig"] != 2 {
+		t.Errorf("calls %v, want that two brokers are asked", calls)
+	}
 }
 
 func TestWholeCallsThatFailAnswerNothing(t *testing.T) {
