@@ -106,6 +106,11 @@ func (r *kafkas) Reconcile(ctx context.Context, k key) (ctrl.Result, error) {
 	if what != leave {
 		delete(r.told, k)
 	}
+	r.act(ctx, k, kafka, what, others)
+	return again, nil
+}
+
+func (r *kafkas) act(ctx context.Context, k key, kafka *kafkav1.Kafka, what standing, others *obstacle) {
 	switch what {
 	case serve:
 		r.serve(ctx, k, kafka)
@@ -123,7 +128,6 @@ func (r *kafkas) Reconcile(ctx context.Context, k key) (ctrl.Result, error) {
 			ctrl.LoggerFrom(ctx).Info("Forgetting the topics of a Kafka that is gone", "kafka", k.String())
 		}
 	}
-	return again, nil
 }
 
 func (r *kafkas) serve(ctx context.Context, k key, kafka *kafkav1.Kafka) {
