@@ -180,7 +180,7 @@ func TestTopicsAreServedWhileTheirKafkaIsAnnotated(t *testing.T) {
 }
 
 func TestTopicsOfAKafkaThatIsGoneAreForgottenAsTheyAre(t *testing.T) {
-	for name, go_ := range map[string]func(e *kafkasEnv, k *kafkav1.Kafka){
+	for name, leaves := range map[string]func(e *kafkasEnv, k *kafkav1.Kafka){
 		"deleted": func(e *kafkasEnv, k *kafkav1.Kafka) {
 			if err := e.kube.Delete(e.ctx, k); err != nil {
 				e.t.Fatal(err)
@@ -201,7 +201,7 @@ func TestTopicsOfAKafkaThatIsGoneAreForgottenAsTheyAre(t *testing.T) {
 			e.put(k)
 			e.use("k")
 			e.turn()
-			go_(e, k)
+			leaves(e, k)
 			e.takeWrites()
 			e.look("k")
 			if e.c.serving("ns/k") != nil || !e.loop.index.empty() {
@@ -284,7 +284,9 @@ func TestWhatIsMissingIsSaidOnceAndItsTopicsAreThoseOfAnUnreachableCluster(t *te
 	}
 	refuse := func(e *kafkasEnv, with error) {
 		e.c.live = interceptor.NewClient(fakeclient.NewClientBuilder().Build(), interceptor.Funcs{
-			Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error { return with },
+			Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+				return with
+			},
 		})
 	}
 	for name, test := range map[string]struct {
@@ -450,4 +452,3 @@ func TestATopicThatMovesAsClustersComeAndGoIsKept(t *testing.T) {
 		})
 	}
 }
-

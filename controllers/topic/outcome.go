@@ -26,7 +26,7 @@ func (p *pass) requeue(b batch.Batch[key]) {
 	}
 	for _, w := range p.works {
 		switch {
-		case w.next.retry:
+		case w.next.retry, w.next.later:
 			p.queue.Retry(w.key(), w.priority, w.next.wait)
 			continue
 		case w.next.returned:

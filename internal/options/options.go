@@ -7,6 +7,7 @@ import (
 	"time"
 
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
+	"github.com/sluice-kafka/sluice/internal/topicplan"
 )
 
 // Controllers that --controllers may name.
@@ -110,6 +111,9 @@ type Topics struct {
 	UnreachableAfter time.Duration
 	// Workers is the number of batches of one cluster that run at once.
 	Workers int
+	// AlterableConfig names the options of topics that may be altered, in the form of
+	// topicplan.ParseAlterable.
+	AlterableConfig string
 	// UseFinalizers has a resource wait for its topic's deletion.
 	UseFinalizers bool
 	// OnUnreachable is OnUnreachableWait or OnUnreachableOrphan of the API: what
@@ -182,6 +186,7 @@ func Default() Operator {
 			ResyncInterval:   2 * time.Minute,
 			UnreachableAfter: 2 * time.Minute,
 			Workers:          1,
+			AlterableConfig:  topicplan.AlterableAll,
 			UseFinalizers:    true,
 			OnUnreachable:    apiv1.OnUnreachableWait,
 			OrphanAfter:      10 * time.Minute,

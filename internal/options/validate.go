@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
+	"github.com/sluice-kafka/sluice/internal/topicplan"
 )
 
 // Complete reads the files that options name and judges all of them; it reports
@@ -128,6 +129,9 @@ func (o *Operator) checkTopics() error {
 	}
 	if t.OnUnreachable != apiv1.OnUnreachableWait && t.OnUnreachable != apiv1.OnUnreachableOrphan {
 		failures = append(failures, refuse("on-unreachable", t.OnUnreachable, "must be "+apiv1.OnUnreachableWait+" or "+apiv1.OnUnreachableOrphan))
+	}
+	if _, err := topicplan.ParseAlterable(t.AlterableConfig); err != nil {
+		failures = append(failures, refuse("alterable-topic-config", t.AlterableConfig, err.Error()))
 	}
 	if t.Workers < 1 || t.Workers > 100 {
 		failures = append(failures, refuse("topic-workers", t.Workers, "must be 1 to 100"))

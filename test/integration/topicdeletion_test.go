@@ -182,6 +182,7 @@ func (e *topicEnv) deleteAndCreate(n int) {
 		e.Fatal(err)
 	}
 	e.waitTopics(n+1, isReady)
+	e.waitInKafka(n + 1)
 	before := e.details()
 	if err := e.kube.Delete(e.Context(), &apiv1.KafkaTopic{ObjectMeta: metav1.ObjectMeta{Namespace: e.namespace, Name: retained.Name}}); err != nil {
 		e.Fatal(err)

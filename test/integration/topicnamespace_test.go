@@ -2,6 +2,8 @@ package integration
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,6 +23,12 @@ func TestANamespaceGoesAndItsTopicsWithIt(t *testing.T) {
 	env := func(t *testing.T, name string) *clustersEnv {
 		return &clustersEnv{topicEnv: newTopicEnv(t, in, cluster, name, nil)}
 	}
+	// One Kafka must not be served under two names.
+	table := filepath.Join(t.TempDir(), "clusters.yaml")
+	if err := os.WriteFile(table, []byte("[]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	noTable := "--external-clusters=" + table
 	t.Run("Kafka is up", func(t *testing.T) {
 		kept, e := env(t, "kept"), env(t, "up")
 		e.start()
@@ -36,13 +44,13 @@ func TestANamespaceGoesAndItsTopicsWithIt(t *testing.T) {
 	})
 	t.Run("the Kafka goes with it", func(t *testing.T) {
 		e := env(t, "withkafka")
-		e.start()
+		e.start(noTable)
 		e.kafkaWithTopics(n)
 		e.withoutBroker(func() { e.deleteNamespace() })
 	})
 	t.Run("the Kafka went before the operator started", func(t *testing.T) {
 		e := env(t, "gonebefore")
-		e.start()
+		e.start(noTable)
 		e.kafkaWithTopics(n)
 		e.stop()
 		k := &apiv1.Kafka{ObjectMeta: metav1.ObjectMeta{Namespace: e.namespace, Name: "k"}}
@@ -50,7 +58,7 @@ func TestANamespaceGoesAndItsTopicsWithIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		gone(t, e.kube, k)
-		e.start()
+		e.start(noTable)
 		e.deleteNamespace()
 	})
 	t.Run("Kafka is gone for good", func(t *testing.T) {
