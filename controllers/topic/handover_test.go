@@ -96,7 +96,7 @@ func eachPair(t *testing.T, test func(t *testing.T, p *pair, events []string)) {
 }
 
 func TestTwoResourcesOfOneTopicInEveryOrder(t *testing.T) {
-	eachPair(t, func(t *testing.T, p *pair, events []string) {
+	eachPair(t, func(_ *testing.T, p *pair, events []string) {
 		id := ""
 		for i, event := range events {
 			p.play(event)
@@ -184,7 +184,7 @@ func TestTwoResourcesOfOneTopicWithFourWorkers(t *testing.T) {
 				}
 				ctx, cancel := context.WithCancel(logr.NewContext(e.ctx, logr.Discard()))
 				ended := make(chan struct{})
-				go func() { defer close(ended); e.c.run(ctx) }()
+				go func() { defer close(ended); _ = e.c.run(ctx) }()
 				defer func() { cancel(); <-ended }()
 
 				p := &pair{e: e}

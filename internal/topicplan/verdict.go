@@ -95,22 +95,28 @@ func judgeDeletion(s Subject) (Verdict, bool) {
 	if s.Topic.DeletionTimestamp == nil && !s.Gone {
 		return Verdict{}, false
 	}
+	if !s.Gone && !slices.Contains(s.Topic.Finalizers, kafkav1.FinalizerTopic) {
+		return Verdict{Action: Nothing, Reason: "it is deleted and no longer carries our finalizer"}, true
+	}
+	return ending(s), true
+}
+
+// ending decides what becomes of the topic of a resource that is deleted.
+func ending(s Subject) Verdict {
 	manager, claimed := Manager(s.Claims)
 	switch {
-	case !s.Gone && !slices.Contains(s.Topic.Finalizers, kafkav1.FinalizerTopic):
-		return Verdict{Action: Nothing, Reason: "it is deleted and no longer carries our finalizer"}, true
 	case !s.Topic.Managed():
-		return Verdict{Action: Release, Reason: "it is deleted and unmanaged"}, true
+		return Verdict{Action: Release, Reason: "it is deleted and unmanaged"}
 	case Retained(s.Topic):
-		return Verdict{Action: Release, Reason: "it is deleted and its topic is retained"}, true
+		return Verdict{Action: Release, Reason: "it is deleted and its topic is retained"}
 	case !everManaged(s):
-		return Verdict{Action: Release, Reason: "it is deleted and never managed its topic"}, true
+		return Verdict{Action: Release, Reason: "it is deleted and never managed its topic"}
 	case Internal(s.Topic.ClaimedName()):
-		return Verdict{Action: Release, Reason: "it is deleted and its topic is Kafka's own", Keeps: true}, true
+		return Verdict{Action: Release, Reason: "it is deleted and its topic is Kafka's own", Keeps: true}
 	case claimed && !manager.Deleting && manager.Resource != keyOf(s.Topic):
-		return Verdict{Action: Release, Heir: manager.Resource, Reason: fmt.Sprintf("it is deleted and its topic is managed by %s", manager.Resource)}, true
+		return Verdict{Action: Release, Heir: manager.Resource, Reason: fmt.Sprintf("it is deleted and its topic is managed by %s", manager.Resource)}
 	default:
-		return Verdict{Action: Delete, Reason: "it is deleted"}, true
+		return Verdict{Action: Delete, Reason: "it is deleted"}
 	}
 }
 
