@@ -303,6 +303,29 @@ func TestAResourceOfAClusterThatIsServedNoMoreIsLetGo(t *testing.T) {
 	}
 }
 
+func TestAResourceThatIsBeingDeletedOutlivesItsLoopAndNotItsKafka(t *testing.T) {
+	e := newEnv(t, ofAKafka, func(o *Options) { o.Kafkas = true })
+	e.createKafka()
+	e.create(aTopic("orders"), aTopic("later"))
+	e.turn()
+	e.kafka.Unreachable = fmt.Errorf("%w: %w", kafka.ErrUnreachable, errOutage)
+	e.delete("orders")
+	e.turn()
+	e.deleteKafka()
+	if !e.c.abandon("ns/east", false) {
+		t.Fatal("the cluster was not served")
+	}
+	e.sweep()
+	if e.exists("orders") || !e.exists("later") {
+		t.Error("want the one that is being deleted gone, and the other there")
+	}
+	e.delete("later")
+	e.sweep()
+	if e.exists("later") {
+		t.Error("one that was deleted later waits for ever")
+	}
+}
+
 // sweep looks at what belongs to no cluster, if anything is due.
 func (e *env) sweep() {
 	e.t.Helper()
