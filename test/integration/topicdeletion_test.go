@@ -43,6 +43,7 @@ func TestTopicDeletion(t *testing.T) {
 		e.createTopics(n)
 		e.waitTopics(n, isMarked)
 		e.waitTopics(n, isReady)
+		e.catchUp()
 		e.stop()
 		e.start("--use-finalizers=false", "--topic-workers=4")
 		e.waitTopics(n, func(kt *apiv1.KafkaTopic) bool { return isReady(kt) && !isMarked(kt) })
@@ -86,7 +87,35 @@ func (e *topicEnv) pairs() {
 	e.waitTopics(others, isReady)
 	e.each(others, func(ctx context.Context, i int) error { return e.kube.Delete(ctx, e.topic(i, apiv1.KafkaTopicSpec{})) })
 	e.waitTopics(0, isReady)
+	e.catchUp()
 	e.waitInKafka(0)
+}
+
+// catchUp waits until Kafka shows all that was done to topics so far: a broker replays
+// it in order, and may be behind by seconds after hundreds of them.
+func (e *topicEnv) catchUp() {
+	e.Helper()
+	last := "latest-of-" + e.namespace
+	if _, err := e.admin.CreateTopic(e.Context(), 1, 1, nil, last); err != nil {
+		e.Fatal(err)
+	}
+	shown := false
+	e.eventually(func(ctx context.Context) (bool, error) {
+		topics, err := e.admin.ListTopics(ctx, last)
+		shown = topics[last].Err == nil
+		return shown, err
+	})
+	if !shown {
+		e.Fatal("Kafka does not show what was done last")
+	}
+	if _, err := e.admin.DeleteTopic(e.Context(), last); err != nil {
+		e.Fatal(err)
+	}
+	e.eventually(func(ctx context.Context) (bool, error) {
+		topics, err := e.admin.ListTopics(ctx, last)
+		shown = topics[last].Err == nil
+		return !shown, err
+	})
 }
 
 // topicPair are two resources, a and b, of one topic.
@@ -182,7 +211,7 @@ func (e *topicEnv) deleteAndCreate(n int) {
 		e.Fatal(err)
 	}
 	e.waitTopics(n+1, isReady)
-	e.waitInKafka(n + 1)
+	e.catchUp()
 	before := e.details()
 	if err := e.kube.Delete(e.Context(), &apiv1.KafkaTopic{ObjectMeta: metav1.ObjectMeta{Namespace: e.namespace, Name: retained.Name}}); err != nil {
 		e.Fatal(err)
@@ -194,6 +223,7 @@ func (e *topicEnv) deleteAndCreate(n int) {
 		return e.kube.Create(ctx, e.topic(i, apiv1.KafkaTopicSpec{}))
 	})
 	e.waitTopics(n, isReady)
+	e.catchUp()
 	e.waitInKafka(n + 1)
 	for name, now := range e.details() {
 		same := now.ID == before[name].ID
@@ -203,7 +233,7 @@ func (e *topicEnv) deleteAndCreate(n int) {
 	}
 	e.each(n, func(ctx context.Context, i int) error { return e.kube.Delete(ctx, e.topic(i, apiv1.KafkaTopicSpec{})) })
 	e.waitTopics(0, isReady)
-	e.waitInKafka(1)
+	e.waitInKafka(1) // nothing tells when a topic follows its resource
 	if _, err := e.admin.DeleteTopics(e.Context(), e.inKafka(n)); err != nil {
 		e.Fatal(err)
 	}

@@ -21,7 +21,7 @@ func TestANamespaceGoesAndItsTopicsWithIt(t *testing.T) {
 	const n = 100
 	in, cluster := topicParts(t, harness.ControlPlaneOptions{ControllerManager: true}, "up", "kept", "forgood")
 	env := func(t *testing.T, name string) *clustersEnv {
-		return &clustersEnv{topicEnv: newTopicEnv(t, in, cluster, name, nil)}
+		return &clustersEnv{topicEnv: newTopicEnv(t, in, cluster, name, nil), servers: map[string][]string{}}
 	}
 	// One Kafka must not be served under two names.
 	table := filepath.Join(t.TempDir(), "clusters.yaml")
