@@ -80,19 +80,35 @@ func (p *pass) giveUp(ctx context.Context) {
 	}
 }
 
-// sayOrphaned tells of a topic that was left behind. In a namespace that is being
-// deleted the Event cannot be written, which changes nothing.
-func (p *pass) sayOrphaned(ctx context.Context, w *work) {
-	if w.orphaned.reason != "" {
-		p.c.sayOrphaned(ctx, w.topic, p.id, w.orphaned)
+// orphans tells of topics that were left behind.
+type orphans struct {
+	c *Controller
+	// closed are the namespaces that take no Event any more.
+	closed map[string]bool
+}
+
+func (c *Controller) newOrphans() *orphans { return &orphans{c: c, closed: map[string]bool{}} }
+
+func (o *orphans) say(ctx context.Context, t *kafkav1.KafkaTopic, cluster string, why orphaning) {
+	o.c.opts.Metrics.Orphaned(cluster, why.reason)
+	ctrl.LoggerFrom(ctx).Info("Left a topic behind", "kafkaTopic", keyOf(t).String(), "topicName", t.ClaimedName(), "reason", why.message)
+	closed, known := o.closed[t.Namespace]
+	if !known {
+		closed = o.c.closing(ctx, t.Namespace)
+		o.closed[t.Namespace] = closed
+	}
+	if !closed {
+		o.c.recorder.Eventf(t, nil, corev1.EventTypeWarning, "TopicOrphaned", "Reconcile",
+			"The topic %s was not deleted from Kafka: %s", t.ClaimedName(), why.message)
 	}
 }
 
-func (c *Controller) sayOrphaned(ctx context.Context, t *kafkav1.KafkaTopic, cluster string, why orphaning) {
-	c.opts.Metrics.Orphaned(cluster, why.reason)
-	ctrl.LoggerFrom(ctx).Info("Left a topic behind", "kafkaTopic", keyOf(t).String(), "topicName", t.ClaimedName(), "reason", why.message)
-	c.recorder.Eventf(t, nil, corev1.EventTypeWarning, "TopicOrphaned", "Reconcile",
-		"The topic %s was not deleted from Kafka: %s", t.ClaimedName(), why.message)
+// closing tells whether a namespace is being deleted: nothing can be created there
+// (NamespaceLifecycle in Kubernetes' admission plugins). Where that cannot be learnt
+// the attempt will tell.
+func (c *Controller) closing(ctx context.Context, namespace string) bool {
+	object, err := c.metadata(ctx, corev1.SchemeGroupVersion.WithKind("Namespace"), key{Name: namespace})
+	return apierrors.IsNotFound(err) || err == nil && object.DeletionTimestamp != nil
 }
 
 // kafkaGone asks the API server, past the cache, whether a Kafka is gone or being

@@ -38,6 +38,16 @@ func (e *env) deleteKafka() {
 	}
 }
 
+func (e *env) createNamespace(onUnreachable string, finalizers ...string) {
+	e.t.Helper()
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Name: "ns", Annotations: map[string]string{kafkav1.AnnotationOnUnreachable: onUnreachable}, Finalizers: finalizers,
+	}}
+	if err := e.kube.Create(e.ctx, ns); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
 func (e *env) said(reason string) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -104,6 +114,7 @@ func TestAResourceDoesNotWaitForAKafkaThatIsGone(t *testing.T) {
 				changes = append(changes, test.change)
 			}
 			e := newEnv(t, changes...)
+			e.createNamespace("")
 			edits := []func(*kafkav1.KafkaTopic){}
 			if test.edit != nil {
 				edits = append(edits, test.edit)
@@ -127,6 +138,21 @@ func TestAResourceDoesNotWaitForAKafkaThatIsGone(t *testing.T) {
 	}
 }
 
+func TestNoEventIsTriedInANamespaceThatIsBeingDeleted(t *testing.T) {
+	e := newEnv(t, ofAKafka)
+	e.createNamespace("", "kubernetes")
+	e.create(aTopic("orders"))
+	e.turn()
+	if err := e.kube.Delete(e.ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "ns"}}); err != nil {
+		t.Fatal(err)
+	}
+	e.delete("orders")
+	e.turn()
+	if e.exists("orders") || len(e.events) > 0 {
+		t.Errorf("the resource is there: %v; events: %q", e.exists("orders"), e.events)
+	}
+}
+
 func TestOneLookAtTheKafkaServesABatch(t *testing.T) {
 	e := newEnv(t, ofAKafka)
 	for i := range 5 {
@@ -136,8 +162,8 @@ func TestOneLookAtTheKafkaServesABatch(t *testing.T) {
 	reads := e.reads
 	e.delete("t0", "t1", "t2", "t3", "t4")
 	e.turn()
-	if got := e.reads - reads; got != 1 {
-		t.Errorf("%d reads past the cache, want 1", got)
+	if got := e.reads - reads; got != 2 {
+		t.Errorf("%d reads past the cache, want one of the Kafka and one of the namespace", got)
 	}
 	reads = e.reads
 	e.resync()
@@ -165,10 +191,7 @@ func TestAResourceWaitsForAnUnreachableKafkaUnlessItsTopicIsToBeOrphaned(t *test
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEnv(t, test.change)
-			ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "ns", Annotations: map[string]string{kafkav1.AnnotationOnUnreachable: test.annotation}}}
-			if err := e.kube.Create(e.ctx, ns); err != nil {
-				t.Fatal(err)
-			}
+			e.createNamespace(test.annotation)
 			e.create(aTopic("orders"))
 			e.turn()
 			e.kafka.Unreachable = fmt.Errorf("%w: %w", kafka.ErrUnreachable, errOutage)
@@ -262,6 +285,7 @@ func TestAResourceOfAClusterThatIsServedNoMoreIsLetGo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEnv(t, func(o *Options) { o.Kafkas = true })
+			e.createNamespace("")
 			if test.kafka {
 				k := &kafkav1.Kafka{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "nobodys"}}
 				if err := e.kube.Create(e.ctx, k); err != nil {

@@ -82,12 +82,15 @@ func (p *pass) releaseFinalizers(ctx context.Context) {
 		}
 	}
 	p.takeFinalizers(ctx, works)
+	orphans := p.c.newOrphans()
 	for _, w := range p.works {
 		if !w.released || w.next.out {
 			continue
 		}
 		w.leave(w.verdict.Reason)
-		p.sayOrphaned(ctx, w)
+		if w.orphaned.reason != "" {
+			orphans.say(ctx, w.topic, p.id, w.orphaned)
+		}
 		if w.verdict.Action == topicplan.Release && w.topic.DeletionTimestamp == nil && !w.gone {
 			p.gone(w.key()) // it left the selector, and is forgotten
 		}

@@ -81,13 +81,14 @@ func (u *unserved) sweep(ctx context.Context, keys []key) {
 		byKafka[kafka] = append(byKafka[kafka], t)
 	}
 	u.mu.Unlock()
+	orphans := u.c.newOrphans()
 	for _, kafka := range slices.SortedFunc(maps.Keys(byKafka), compareKeys) {
 		gone, err := u.c.kafkaGone(ctx, kafka)
 		if err != nil && ctx.Err() == nil {
 			ctrl.LoggerFrom(ctx).Error(err, "Failed to learn whether the Kafka of topics that are being deleted is there: trying again")
 		}
 		for _, t := range byKafka[kafka] {
-			if gone == "" || !u.release(ctx, t, orphaning{metrics.OrphanKafkaGone, gone}) {
+			if gone == "" || !u.release(ctx, t, orphaning{metrics.OrphanKafkaGone, gone}, orphans) {
 				u.queue.Retry(keyOf(t), batch.Change, 0)
 			}
 		}
@@ -95,7 +96,7 @@ func (u *unserved) sweep(ctx context.Context, keys []key) {
 }
 
 // release takes our finalizer off a resource and tells whether that is done.
-func (u *unserved) release(ctx context.Context, t *kafkav1.KafkaTopic, why orphaning) bool {
+func (u *unserved) release(ctx context.Context, t *kafkav1.KafkaTopic, why orphaning, orphans *orphans) bool {
 	_, err := u.c.patch(ctx, keyOf(t), finalizerPatch(t, withoutOurs(t)), false)
 	if err != nil && !apierrors.IsNotFound(err) {
 		if !apierrors.IsConflict(err) && ctx.Err() == nil {
@@ -106,7 +107,7 @@ func (u *unserved) release(ctx context.Context, t *kafkav1.KafkaTopic, why orpha
 	u.forget(keyOf(t))
 	u.queue.Forget(keyOf(t))
 	if err == nil {
-		u.c.sayOrphaned(ctx, t, t.Labels[kafkav1.LabelCluster], why)
+		orphans.say(ctx, t, t.Labels[kafkav1.LabelCluster], why)
 	}
 	return true
 }
