@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/labels"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
@@ -42,24 +43,44 @@ func addTopic(mgr ctrl.Manager, opts options.Operator) error {
 	for _, c := range opts.Topics.ExternalClusters {
 		clusters = append(clusters, topic.Cluster{Name: c.Name, Namespaces: c.Namespaces, BootstrapServers: c.BootstrapServers})
 	}
-	measures := sluicemetrics.NewTopic(metrics.Registry)
-	dial := func(c topic.Cluster) (topic.Connection, error) {
-		client, err := kafka.New(kafka.Config{BootstrapServers: c.BootstrapServers, Observe: measures.AdminObserver(c.Name)})
+	topics, err := topicOptions(opts.Topics)
+	if err != nil {
+		return err
+	}
+	topics.Clusters = clusters
+	return topic.Add(mgr, topics, dialTopics(topics.Metrics, ""))
+}
+
+// dialTopics makes connections under a client's ID; the usual one where it is empty.
+func dialTopics(measures *sluicemetrics.Topic, clientID string) func(topic.Cluster) (topic.Connection, error) {
+	return func(c topic.Cluster) (topic.Connection, error) {
+		client, err := kafka.New(kafka.Config{
+			BootstrapServers: c.BootstrapServers, Security: c.Security, ClientID: clientID,
+			Observe: measures.AdminObserver(c.Name),
+		})
 		if err != nil {
 			return topic.Connection{}, err
 		}
 		return topic.Connection{Admin: client}, nil
 	}
-	return topic.Add(mgr, topic.Options{
-		Clusters:         clusters,
-		MaxBatchSize:     opts.Topics.MaxBatchSize,
-		MaxBatchLinger:   opts.Topics.MaxBatchLinger,
-		ResyncInterval:   opts.Topics.ResyncInterval,
-		UnreachableAfter: opts.Topics.UnreachableAfter,
-		Workers:          opts.Topics.Workers,
-		UseFinalizers:    opts.Topics.UseFinalizers,
-		Metrics:          measures,
-	}, dial)
+}
+
+// topicOptions are those that do not depend on where the clusters come from.
+func topicOptions(opts options.Topics) (topic.Options, error) {
+	selector, err := labels.Parse(opts.Selector)
+	if err != nil {
+		return topic.Options{}, fmt.Errorf("reading the selector of topics: %w", err)
+	}
+	return topic.Options{
+		MaxBatchSize:     opts.MaxBatchSize,
+		MaxBatchLinger:   opts.MaxBatchLinger,
+		ResyncInterval:   opts.ResyncInterval,
+		UnreachableAfter: opts.UnreachableAfter,
+		Workers:          opts.Workers,
+		UseFinalizers:    opts.UseFinalizers,
+		Selector:         selector,
+		Metrics:          sluicemetrics.NewTopic(metrics.Registry),
+	}, nil
 }
 
 // brokerTimeout bounds a call to a broker: a look waits for the slowest of them, and

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
@@ -36,6 +37,8 @@ type Controller struct {
 	recorder recorder
 	schema   *statusSchema
 	loops    []*loop
+	// running tells that the loops work.
+	running atomic.Bool
 }
 
 // Add adds the topic controller and its health check to a manager. dial makes what
@@ -45,7 +48,11 @@ func Add(mgr ctrl.Manager, opts Options, dial func(Cluster) (Connection, error))
 	if err != nil {
 		return fmt.Errorf("setting up the topic controller: %w", err)
 	}
-	c, err := newController(mgr.GetClient(), mgr.GetEventRecorder("sluice-topic"), documents.OpenAPIV3WithContext(context.Background()), opts, dial)
+	var events recorder = logged{mgr.GetLogger()}
+	if !opts.Standalone {
+		events = mgr.GetEventRecorder("sluice-topic")
+	}
+	c, err := newController(mgr.GetClient(), events, documents.OpenAPIV3WithContext(context.Background()), opts, dial)
 	if err != nil {
 		return fmt.Errorf("setting up the topic controller: %w", err)
 	}
@@ -56,6 +63,11 @@ func Add(mgr ctrl.Manager, opts Options, dial func(Cluster) (Connection, error))
 	}
 	if err := mgr.AddHealthzCheck("topic-controller", func(*http.Request) error { return c.Healthy() }); err != nil {
 		return fmt.Errorf("setting up the topic controller: %w", err)
+	}
+	if opts.Standalone {
+		if err := mgr.AddReadyzCheck("topic-controller", func(*http.Request) error { return c.Running() }); err != nil {
+			return fmt.Errorf("setting up the topic controller: %w", err)
+		}
 	}
 	return mgr.Add(c)
 }
@@ -127,7 +139,17 @@ func (c *Controller) run(ctx context.Context) {
 	for _, l := range c.loops {
 		loops.Go(func() { l.run(ctx) })
 	}
+	c.running.Store(true)
+	defer c.running.Store(false)
 	loops.Wait()
+}
+
+// Running returns an error unless the resources were read and their loops work.
+func (c *Controller) Running() error {
+	if !c.running.Load() {
+		return errors.New("the topic controller does not run: it reads the KafkaTopics first")
+	}
+	return nil
 }
 
 // Healthy returns an error if a loop has not got on for two minutes while at

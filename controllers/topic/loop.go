@@ -65,7 +65,11 @@ func (l *loop) run(ctx context.Context) {
 // not stop the others, so it is tried until the controller stops.
 func (l *loop) connect(ctx context.Context) (Connection, error) {
 	for {
-		connection, err := l.dial(l.cluster)
+		cluster, err := l.cluster.withLogin(ctx)
+		var connection Connection
+		if err == nil {
+			connection, err = l.dial(cluster)
+		}
 		if err == nil {
 			return connection, nil
 		}

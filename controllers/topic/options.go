@@ -27,6 +27,14 @@ type Cluster struct {
 	Namespaces []string
 	// BootstrapServers are host:port pairs.
 	BootstrapServers []string
+	// Unlabelled takes the resources of the namespaces whatever they carry in that
+	// label; the selector alone decides.
+	Unlabelled bool
+	// Security of the connections.
+	Security kafka.Security
+	// Login, if set, reads the Security; what it reads may change. Errors name no
+	// secret.
+	Login func(ctx context.Context) (kafka.Security, error)
 	// Kafka is the resource that the cluster was found by; nil for one that has
 	// none.
 	Kafka *types.NamespacedName
@@ -54,6 +62,10 @@ type Options struct {
 	UseFinalizers bool
 	// Selector of resources; everything if nil.
 	Selector labels.Selector
+	// Standalone tells that the process does nothing else and may do nothing beyond
+	// KafkaTopics: it sends no Events but logs them, and is ready only while its
+	// loops run.
+	Standalone bool
 	// Metrics to count in; counted nowhere if nil.
 	Metrics *metrics.Topic
 	// Clock; the real one if nil.
@@ -128,5 +140,18 @@ func (c Cluster) check() error {
 
 // serves tells whether a resource with this label in this namespace is meant.
 func (c Cluster) serves(namespace, label string) bool {
-	return label == c.Name && slices.Contains(c.Namespaces, namespace)
+	return (c.Unlabelled || label == c.Name) && slices.Contains(c.Namespaces, namespace)
+}
+
+// withLogin has the Security that Login reads now.
+func (c Cluster) withLogin(ctx context.Context) (Cluster, error) {
+	if c.Login == nil {
+		return c, nil
+	}
+	security, err := c.Login(ctx)
+	if err != nil {
+		return c, fmt.Errorf("reading how to connect to the kafka cluster %q: %w", c.Name, err)
+	}
+	c.Security, c.Login = security, nil
+	return c, nil
 }

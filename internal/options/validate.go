@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
@@ -31,9 +32,22 @@ func (o *Operator) Complete() error {
 	return errors.Join(failures...)
 }
 
+// refusal is an option that is wrong.
+type refusal struct {
+	flag  string
+	value any
+	// right is what it should be.
+	right string
+}
+
+// Error implements error.
+func (r *refusal) Error() string {
+	return fmt.Sprintf("--%s=%v (or %s): %s", r.flag, r.value, EnvName(r.flag), r.right)
+}
+
 // refuse words every refusal alike.
 func refuse(flag string, value any, right string) error {
-	return fmt.Errorf("--%s=%v (or %s): %s", flag, value, EnvName(flag), right)
+	return &refusal{flag: flag, value: value, right: right}
 }
 
 func (o *Operator) checkControllers() error {
@@ -126,6 +140,9 @@ func (o *Operator) checkTopics() error {
 	}
 	if !t.UseFinalizers {
 		failures = append(failures, refuse("use-finalizers", false, "must be true: deleting topics without finalizers is not supported yet"))
+	}
+	if _, err := labels.Parse(t.Selector); err != nil {
+		failures = append(failures, refuse("topic-selector", t.Selector, "must be a label selector, such as team=payments,stage!=test: "+err.Error()))
 	}
 	if t.Workers < 1 || t.Workers > 100 {
 		failures = append(failures, refuse("topic-workers", t.Workers, "must be 1 to 100"))
