@@ -1,0 +1,317 @@
+package integration
+
+import (
+	"context"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	apiv1 "github.com/sluice-kafka/sluice/api/v1"
+	operatoroptions "github.com/sluice-kafka/sluice/internal/options"
+	"github.com/sluice-kafka/sluice/test/harness"
+	testkafka "github.com/sluice-kafka/sluice/test/kafka"
+	"github.com/sluice-kafka/sluice/test/kafka/kafkatest"
+)
+
+// strimziTopics is the value of the label that Strimzi's Deployment selects by.
+const strimziTopics = "my-cluster"
+
+// topicOnlyEnv is a topic-only Sluice in its own namespace, under Strimzi's Role and
+// between a real API server, whose requests are recorded, and a real Kafka.
+type topicOnlyEnv struct {
+	*topicEnv
+	deployed harness.TopicOnly
+	requests *requests
+}
+
+// newTopicOnlyEnv applies the manifest to a namespace that takes only pods that are
+// restricted.
+func newTopicOnlyEnv(t *testing.T, cp *harness.ControlPlane, cluster *testkafka.Cluster, name string) *topicOnlyEnv {
+	t.Helper()
+	env := newTopicEnv(t, &harness.Installation{ControlPlane: cp}, cluster, name, map[string]string{"pod-security.kubernetes.io/enforce": "restricted"})
+	e := &topicOnlyEnv{topicEnv: env, requests: recordRequests(t, cp.Config)}
+	e.deployed = harness.TopicOnly{ControlPlane: cp, APIServer: e.requests.config, Dir: t.TempDir()}
+	raw, err := os.Open(filepath.Join("testdata", "topic-operator.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = raw.Close() }()
+	objects, err := harness.DecodeYAML(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	strict := client.WithFieldValidation(cp.Client, metav1.FieldValidationStrict)
+	for _, o := range objects {
+		o.SetNamespace(name)
+		if subjects, found, _ := unstructured.NestedSlice(o.Object, "subjects"); found {
+			subjects[0].(map[string]any)["namespace"] = name
+			_ = unstructured.SetNestedSlice(o.Object, subjects, "subjects")
+		}
+		if err := strict.Create(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e.deployed.Deployment = decode[appsv1.Deployment](t, objects, "Deployment", "strimzi-topic-operator")
+	return e
+}
+
+// deploy runs the Deployment's pod; env replaces variables.
+func (e *topicOnlyEnv) deploy(env map[string]string) {
+	e.Helper()
+	e.deployed.Env = map[string]string{"STRIMZI_KAFKA_BOOTSTRAP_SERVERS": strings.Join(e.kafka.BootstrapServers, ",")}
+	for name, value := range env {
+		e.deployed.Env[name] = value
+	}
+	op, err := e.deployed.Start(e.Context())
+	if err != nil {
+		e.Fatal(err)
+	}
+	e.operator = op
+	e.Cleanup(func() {
+		if e.operator == op {
+			e.stop()
+		}
+	})
+}
+
+// newTopic builds a resource that Strimzi's Deployment selects.
+func (e *topicOnlyEnv) newTopic(i int, spec apiv1.KafkaTopicSpec) *apiv1.KafkaTopic {
+	kt := e.topic(i, spec)
+	kt.Labels = map[string]string{apiv1.LabelCluster: strimziTopics}
+	return kt
+}
+
+func topicOnlyParts(t *testing.T, options testkafka.Options) (*harness.ControlPlane, *testkafka.Cluster) {
+	t.Helper()
+	cluster := kafkatest.Start(t, options)
+	cp := controlPlane(t, harness.ControlPlaneOptions{})
+	var crds []*unstructured.Unstructured
+	for _, o := range render(t, nil) {
+		if o.GetKind() == "CustomResourceDefinition" {
+			crds = append(crds, o)
+		}
+	}
+	if err := cp.Install(t.Context(), crds); err != nil {
+		t.Fatal(err)
+	}
+	return cp, cluster
+}
+
+// TestTopicOnlyTakesThePlaceOfStrimzisTopicOperator runs Strimzi's standalone
+// Deployment with nothing but the image replaced: its Role, its argument, its
+// variables but for Kafka's address.
+func TestTopicOnlyTakesThePlaceOfStrimzisTopicOperator(t *testing.T) {
+	cp, cluster := topicOnlyParts(t, testkafka.Options{Heap: "512m"})
+	e := newTopicOnlyEnv(t, cp, cluster, "standalone")
+	namespace(t, cp.Client, "elsewhere", nil)
+	e.checkPod()
+
+	other, unlabelled := e.newTopic(1, apiv1.KafkaTopicSpec{}), e.newTopic(2, apiv1.KafkaTopicSpec{})
+	other.Namespace, unlabelled.Labels = "elsewhere", nil
+	for _, kt := range []*apiv1.KafkaTopic{e.newTopic(0, apiv1.KafkaTopicSpec{}), other, unlabelled} {
+		if err := e.kube.Create(t.Context(), kt); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e.deploy(nil)
+	e.waitTopics(2, func(kt *apiv1.KafkaTopic) bool { return isReady(kt) || kt.Labels == nil })
+	e.checkProbes()
+	seen := e.details()
+	e.checkNames([]string{e.inKafka(0)})
+	for _, kt := range e.list() {
+		switch {
+		case kt.Labels == nil:
+			if kt.Status.Conditions != nil || kt.Finalizers != nil {
+				t.Errorf("a resource that is not selected was touched: %+v", kt)
+			}
+		case kt.Status.TopicName != e.inKafka(0) || kt.Status.TopicID != seen[e.inKafka(0)].ID.String() || !slices.Contains(kt.Finalizers, apiv1.FinalizerTopic):
+			t.Errorf("the status is %+v, the finalizers %v", kt.Status, kt.Finalizers)
+		}
+	}
+
+	if err := e.patch(t.Context(), 0, `{"spec":{"partitions":3,"config":{"retention.ms":3600000}}}`); err != nil {
+		t.Fatal(err)
+	}
+	e.waitTopics(2, func(kt *apiv1.KafkaTopic) bool { return isReady(kt) || kt.Labels == nil })
+	e.waitOptions(e.inKafka(0), 3, "3600000")
+
+	if err := e.kube.Delete(t.Context(), e.newTopic(0, apiv1.KafkaTopicSpec{})); err != nil {
+		t.Fatal(err)
+	}
+	e.waitTopics(1, func(*apiv1.KafkaTopic) bool { return true })
+	e.waitInKafka(0)
+	e.stop() // in order, and without having been forbidden anything by its own account
+	e.checkRequests()
+	if raw, err := os.ReadFile(e.deployed.Dir + "/log"); err != nil || !strings.Contains(string(raw), `"msg":"Stopped"`) || strings.Contains(string(raw), `"level":"error"`) {
+		t.Errorf("the log is not as it should be: %v\n%s", err, raw)
+	}
+}
+
+// checkPod has Pod Security and the schema judge the pod, and the probes ask where a
+// topic-only Sluice answers.
+func (e *topicOnlyEnv) checkPod() {
+	e.Helper()
+	template := e.deployed.Deployment.Spec.Template
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "topic-operator", Namespace: e.namespace, Labels: template.Labels}, Spec: template.Spec}
+	if err := e.kube.Create(e.Context(), pod, client.DryRunAll); err != nil {
+		e.Errorf("a pod of the Deployment: %v", err)
+	}
+	options := operatoroptions.DefaultTopicOnly()
+	for _, probe := range []*corev1.Probe{template.Spec.Containers[0].LivenessProbe, template.Spec.Containers[0].ReadinessProbe} {
+		if at := fmt.Sprintf(":%d", probe.HTTPGet.Port.IntValue()); at != options.Serving.MetricsBindAddress {
+			e.Errorf("a probe asks at %s, Sluice serves at %s", at, options.Serving.MetricsBindAddress)
+		}
+	}
+}
+
+// checkProbes asks as a kubelet and a Prometheus would.
+func (e *topicOnlyEnv) checkProbes() {
+	e.Helper()
+	base := strings.TrimSuffix(e.operator.MetricsURL, "/metrics")
+	for path, want := range map[string]string{"/healthy": "ok", "/ready": "ok", "/metrics": metricBatches + `{cluster="` + strimziTopics + `"}`} {
+		if status, body := get(e.T, http.DefaultClient, base+path, ""); status != 200 || !strings.Contains(body, want) {
+			e.Errorf("%s answers %d, without %s: %.200s", path, status, want, body)
+		}
+	}
+}
+
+// checkNames compares the topics in Kafka.
+func (e *topicOnlyEnv) checkNames(want []string) {
+	e.Helper()
+	if diff := cmp.Diff(want, e.details().Names()); diff != "" {
+		e.Errorf("topics in Kafka, -want +got:\n%s", diff)
+	}
+}
+
+// waitOptions waits until Kafka shows a change.
+func (e *topicOnlyEnv) waitOptions(topic string, partitions int, retention string) {
+	e.Helper()
+	got := ""
+	want := fmt.Sprintf("%d partitions, retention.ms=%s", partitions, retention)
+	e.eventually(func(ctx context.Context) (bool, error) {
+		configs, err := e.admin.DescribeTopicConfigs(ctx, topic)
+		if err != nil {
+			return false, err
+		}
+		config, err := configs.On(topic, nil)
+		if err != nil {
+			return false, err
+		}
+		for _, c := range config.Configs {
+			if c.Key == "retention.ms" {
+				got = fmt.Sprintf("%d partitions, retention.ms=%s", len(e.details()[topic].Partitions), c.MaybeValue())
+			}
+		}
+		return got == want, nil
+	})
+	if got != want {
+		e.Errorf("Kafka shows %s, want %s", got, want)
+	}
+}
+
+// checkRequests holds what was asked of the API server against Strimzi's Role, and
+// all of it to have been allowed.
+func (e *topicOnlyEnv) checkRequests() {
+	e.Helper()
+	topics := "/apis/kafka.strimzi.io/v1/namespaces/" + e.namespace + "/kafkatopics"
+	want := map[string]bool{
+		// Every authenticated account may (system:discovery).
+		"GET /openapi/v3": false, "GET /openapi/v3/apis/kafka.strimzi.io/v1": false, "GET /apis": false, "GET /api": false,
+		"GET /apis/kafka.strimzi.io/v1": false,
+		// The Role. A status is a subresource.
+		"GET " + topics: true, "PATCH " + topics + "/NAME": true, "PATCH " + topics + "/NAME/status": true,
+	}
+	seen := map[string]bool{}
+	for _, r := range e.requests.all() {
+		if r.status == http.StatusForbidden || r.status == http.StatusUnauthorized {
+			e.Errorf("%s was answered with %d", r.what, r.status)
+		}
+		what := r.what
+		if rest, ok := strings.CutPrefix(r.what, "PATCH "+topics+"/"); ok {
+			_, sub, _ := strings.Cut(rest, "/")
+			what = strings.TrimSuffix("PATCH "+topics+"/NAME/"+sub, "/")
+		}
+		if _, known := want[what]; !known {
+			e.Errorf("%s: nobody expected that, it is answered with %d", r.what, r.status)
+		}
+		seen[what] = true
+	}
+	for what, needed := range want {
+		if needed && !seen[what] {
+			e.Errorf("there was no %s: the requests are not recorded", what)
+		}
+	}
+}
+
+// requests are all that were made of an API server.
+type requests struct {
+	config *rest.Config
+
+	mu   sync.Mutex
+	made []request
+}
+
+type request struct {
+	what   string
+	status int
+}
+
+// recordRequests stands before an API server.
+func recordRequests(t *testing.T, to *rest.Config) *requests {
+	t.Helper()
+	target, err := url.Parse(to.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport, err := rest.TransportFor(&rest.Config{Host: to.Host, TLSClientConfig: rest.TLSClientConfig{CAData: to.CAData}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &requests{}
+	server := httptest.NewUnstartedServer(&httputil.ReverseProxy{
+		Rewrite:       func(p *httputil.ProxyRequest) { p.SetURL(target) },
+		Transport:     transport,
+		FlushInterval: -1, // watches
+		ErrorLog:      log.New(io.Discard, "", 0),
+		ModifyResponse: func(a *http.Response) error {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.made = append(r.made, request{a.Request.Method + " " + a.Request.URL.Path, a.StatusCode})
+			return nil
+		},
+	})
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS() // without it client-go would send no token
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	r.config = &rest.Config{Host: server.URL, TLSClientConfig: rest.TLSClientConfig{
+		CAData: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})}}
+	return r
+}
+
+func (r *requests) all() []request {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.made)
+}
