@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
@@ -39,30 +40,12 @@ func Add(mgr ctrl.Manager, opts options.Operator) error {
 }
 
 func addTopic(mgr ctrl.Manager, opts options.Operator) error {
-	clusters := make([]topic.Cluster, 0, len(opts.Topics.ExternalClusters))
-	for _, c := range opts.Topics.ExternalClusters {
-		clusters = append(clusters, topic.Cluster{Name: c.Name, Namespaces: c.Namespaces, BootstrapServers: c.BootstrapServers})
-	}
 	topics, err := topicOptions(opts.Topics)
 	if err != nil {
 		return err
 	}
-	topics.Clusters = clusters
+	topics.Clusters, topics.Kafkas = externalClusters(opts), true
 	return topic.Add(mgr, topics, dialTopics(topics.Metrics, ""))
-}
-
-// dialTopics makes connections under a client's ID; the usual one where it is empty.
-func dialTopics(measures *sluicemetrics.Topic, clientID string) func(topic.Cluster) (topic.Connection, error) {
-	return func(c topic.Cluster) (topic.Connection, error) {
-		client, err := kafka.New(kafka.Config{
-			BootstrapServers: c.BootstrapServers, Security: c.Security, ClientID: clientID,
-			Observe: measures.AdminObserver(c.Name),
-		})
-		if err != nil {
-			return topic.Connection{}, err
-		}
-		return topic.Connection{Admin: client}, nil
-	}
 }
 
 // topicOptions are those that do not depend on where the clusters come from.
@@ -81,6 +64,43 @@ func topicOptions(opts options.Topics) (topic.Options, error) {
 		Selector:         selector,
 		Metrics:          sluicemetrics.NewTopic(metrics.Registry),
 	}, nil
+}
+
+// dialTopics makes connections under a client's ID; the usual one where it is empty.
+func dialTopics(measures *sluicemetrics.Topic, clientID string) func(topic.Cluster) (topic.Connection, error) {
+	return func(c topic.Cluster) (topic.Connection, error) {
+		client, err := kafka.New(kafka.Config{
+			BootstrapServers: c.BootstrapServers, Security: c.Security, ClientID: clientID, Observe: measures.AdminObserver(c.ID()),
+		})
+		if err != nil {
+			return topic.Connection{}, err
+		}
+		return topic.Connection{Admin: client}, nil
+	}
+}
+
+// externalClusters are those of the table; their Secrets are in the operator's own
+// namespace.
+func externalClusters(opts options.Operator) []topic.Cluster {
+	clusters := make([]topic.Cluster, 0, len(opts.Topics.ExternalClusters))
+	for _, c := range opts.Topics.ExternalClusters {
+		cluster := topic.Cluster{
+			Name: c.Name, Namespaces: c.Namespaces, BootstrapServers: c.BootstrapServers,
+			Builtin: c.ReplicasEngine == options.EngineBuiltin,
+		}
+		if c.TLS.Enabled {
+			cluster.Security.TLS = &kafka.TLS{}
+			if ca := c.TLS.CA; ca.Secret != "" {
+				cluster.CA = &topic.SecretKey{Key: ca.Key}
+				cluster.CA.Namespace, cluster.CA.Name = opts.Namespace, ca.Secret
+			}
+		}
+		if c.Credentials.Secret != "" {
+			cluster.Credentials = &types.NamespacedName{Namespace: opts.Namespace, Name: c.Credentials.Secret}
+		}
+		clusters = append(clusters, cluster)
+	}
+	return clusters
 }
 
 // brokerTimeout bounds a call to a broker: a look waits for the slowest of them, and

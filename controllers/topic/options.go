@@ -30,19 +30,48 @@ type Cluster struct {
 	// Unlabelled takes the resources of the namespaces whatever they carry in that
 	// label; the selector alone decides.
 	Unlabelled bool
-	// Security of the connections.
-	Security kafka.Security
-	// Login, if set, reads the Security; what it reads may change. Errors name no
-	// secret.
-	Login func(ctx context.Context) (kafka.Security, error)
 	// Kafka is the resource that the cluster was found by; nil for one that has
 	// none.
 	Kafka *types.NamespacedName
+	// UID of that resource.
+	UID types.UID
+	// Security of the connections, as far as it is known without Secrets; with what
+	// they hold when the cluster is dialled.
+	Security kafka.Security
+	// CA, if set, is where the certificates are that brokers are verified by.
+	CA *SecretKey
+	// Credentials, if set, names a Secret whose data kafka.SecurityOf reads.
+	Credentials *types.NamespacedName
+	// Login, if set, reads how to connect in place of these, as it is each time that it
+	// is called. Its errors show no secret.
+	Login func(ctx context.Context) (kafka.Security, error)
+	// Builtin has Sluice's own engine change replication factors; without it nothing
+	// does.
+	Builtin bool
+}
+
+// SecretKey is a key of a Secret.
+type SecretKey struct {
+	types.NamespacedName
+	Key string
+}
+
+// ID tells clusters apart, in metrics and logs too: that of a Kafka resource is
+// namespace/name, any other's is its name.
+func (c Cluster) ID() string {
+	if c.Kafka != nil {
+		return c.Kafka.String()
+	}
+	return c.Name
 }
 
 // Options of the topic controller. What is zero gets its default.
 type Options struct {
+	// Clusters that are served from the start to the end.
 	Clusters []Cluster
+	// Kafkas serves those Kafka resources too that are annotated, for as long as they
+	// are.
+	Kafkas bool
 	// MaxBatchSize is the number of topics that close a batch; 1000.
 	MaxBatchSize int
 	// MaxBatchLinger closes a smaller batch this long after its first topic;
@@ -82,6 +111,9 @@ type Admin interface {
 	CreatePartitions(ctx context.Context, growth []kafka.PartitionGrowth) (map[string]error, error)
 	AlterTopicConfigs(ctx context.Context, changes []kafka.TopicConfigChange) (map[string]error, error)
 	DeleteTopics(ctx context.Context, topics []kafka.TopicDeletion) (map[string]error, error)
+	// ClusterID is Kafka's own ID of the cluster, in one call.
+	ClusterID(ctx context.Context) (string, error)
+	// Close ends all calls.
 	Close()
 }
 
@@ -97,7 +129,7 @@ func (o Options) complete() (Options, error) {
 			return o, err
 		}
 		for _, other := range o.Clusters[:i] {
-			if other.Name == c.Name {
+			if other.ID() == c.ID() {
 				return o, fmt.Errorf("kafka cluster %q is given twice: give it once, with all of its namespaces", c.Name)
 			}
 		}
@@ -141,17 +173,4 @@ func (c Cluster) check() error {
 // serves tells whether a resource with this label in this namespace is meant.
 func (c Cluster) serves(namespace, label string) bool {
 	return (c.Unlabelled || label == c.Name) && slices.Contains(c.Namespaces, namespace)
-}
-
-// withLogin has the Security that Login reads now.
-func (c Cluster) withLogin(ctx context.Context) (Cluster, error) {
-	if c.Login == nil {
-		return c, nil
-	}
-	security, err := c.Login(ctx)
-	if err != nil {
-		return c, fmt.Errorf("reading how to connect to the kafka cluster %q: %w", c.Name, err)
-	}
-	c.Security, c.Login = security, nil
-	return c, nil
 }

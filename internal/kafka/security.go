@@ -111,6 +111,8 @@ func (s Security) String() string {
 	}
 	if s.SASL != nil {
 		parts = append(parts, s.SASL.who())
+	} else {
+		parts = append(parts, "no login")
 	}
 	return strings.Join(parts, ", ")
 }
@@ -125,6 +127,22 @@ func (s SASL) who() string {
 		return s.Mechanism
 	}
 	return fmt.Sprintf("%s as %q", s.Mechanism, name)
+}
+
+// withoutSecrets has what errors need.
+func (s Security) withoutSecrets() Security {
+	if s.TLS != nil {
+		s.TLS = &TLS{CA: s.TLS.CA, Certificate: s.TLS.Certificate, SkipHostName: s.TLS.SkipHostName}
+	}
+	if s.SASL == nil {
+		return s
+	}
+	known := SASL{Mechanism: s.SASL.Mechanism, Username: s.SASL.Username}
+	if s.SASL.OAuth != nil {
+		known.OAuth = &OAuth{TokenURL: s.SASL.OAuth.TokenURL, ClientID: s.SASL.OAuth.ClientID}
+	}
+	s.SASL = &known
+	return s
 }
 
 // WithTLS returns s encrypted: what s does not say of TLS itself (its CA and its own

@@ -253,6 +253,8 @@ func (s *strimziEnv) noteTheRest() {
 }
 
 func (s *strimziEnv) sortedNotes() []Note {
-	slices.SortFunc(s.notes, func(a, b Note) int { return cmp.Or(strings.Compare(a.Variable, b.Variable), strings.Compare(a.Text, b.Text)) })
+	slices.SortFunc(s.notes, func(a, b Note) int {
+		return cmp.Or(strings.Compare(a.Variable, b.Variable), strings.Compare(a.Text, b.Text))
+	})
 	return s.notes
 }
