@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -30,6 +31,9 @@ const (
 	ownCertificate  = "entity-operator.crt"
 	ownKey          = "entity-operator.key"
 )
+
+// secretLimit bounds the reading of one Secret.
+const secretLimit = 30 * time.Second
 
 // login reads how to connect to Kafka, anew each time that it is asked.
 type login struct {
@@ -154,6 +158,8 @@ func (l *login) identifyBySecret(ctx context.Context, data map[string][]byte) er
 }
 
 func (l *login) secret(ctx context.Context, at options.Secret) (map[string][]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, secretLimit)
+	defer cancel()
 	secret := &corev1.Secret{}
 	if err := l.secrets.Get(ctx, client.ObjectKey{Namespace: at.Namespace, Name: at.Name}, secret); err != nil {
 		return nil, fmt.Errorf("reading the Secret %s/%s with what is needed to connect to Kafka (the service account needs the right to get it): %w",

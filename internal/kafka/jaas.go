@@ -2,6 +2,8 @@ package kafka
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -20,6 +22,15 @@ var moduleMechanisms = map[string][]string{
 	"ScramLoginModule":       {MechanismScramSHA512, MechanismScramSHA256},
 	"OAuthBearerLoginModule": {MechanismOAuthBearer},
 	"IAMLoginModule":         {MechanismAWSMSKIAM},
+}
+
+// moduleOptions are the options of a login module that have a meaning here. Any other
+// could mean another login, such as that of a role or by a delegation token.
+var moduleOptions = map[string][]string{
+	"PlainLoginModule":       {"username", "password"},
+	"ScramLoginModule":       {"username", "password"},
+	"OAuthBearerLoginModule": {KeyOAuthTokenURL, KeyOAuthClientID, KeyOAuthSecret, KeyOAuthScope, "clientId", "clientSecret", "scope"},
+	"IAMLoginModule":         {"username", "password", "awsDebugCreds"},
 }
 
 var errJAAS = errors.New(`is not of the form: class required name="value" ... ;`)
@@ -48,6 +59,9 @@ func parseJAAS(text string) (jaas, error) {
 		name, equals, value := options[0], options[1], options[2]
 		if name.special || equals != (jaasToken{"=", true}) || value.special {
 			return jaas{}, errJAAS
+		}
+		if !slices.Contains(moduleOptions[out.module], name.text) {
+			return jaas{}, fmt.Errorf("has an option that %s does not have here; it has %s", out.module, strings.Join(moduleOptions[out.module], ", "))
 		}
 		out.options[name.text] = value.text
 	}

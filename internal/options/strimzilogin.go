@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+
+	"github.com/sluice-kafka/sluice/internal/kafka"
 )
 
 // Security protocols of Kafka's clients (SecurityProtocol).
@@ -31,27 +33,24 @@ const (
 // its documentation has it as the trust store for a public CA.
 const javaCAs = "/etc/pki/java/cacerts"
 
-// Keys of the data that say how to connect, those of a Secret with credentials.
-const (
-	keyProtocol     = "security.protocol"
-	keyHostName     = "ssl.endpoint.identification.algorithm"
-	keyMechanism    = "sasl.mechanism"
-	keyUsername     = "username"
-	keyPassword     = "password"
-	keyTokenURL     = "oauth.token.endpoint.uri"
-	keyClientID     = "oauth.client.id"
-	keyClientSecret = "oauth.client.secret"
-	keyScope        = "oauth.scope"
-)
-
 // readLogin reads what is said of TLS and SASL.
 func (s *strimziEnv) readLogin(namespace string) {
 	s.login.Data = map[string]string{}
 	protocol := s.protocol(namespace)
-	s.login.Data[keyProtocol] = protocol
+	s.login.Data[kafka.KeySecurityProtocol] = protocol
 	s.login.TLS = protocol == protocolTLS || protocol == protocolSASLTLS
 	s.readTLS()
 	s.readSASL(protocol)
+	if len(s.failures) > 0 {
+		return
+	}
+	data := map[string][]byte{}
+	for key, value := range s.login.Data {
+		data[key] = []byte(value)
+	}
+	if _, err := kafka.SecurityOf(data); err != nil {
+		s.failures = append(s.failures, fmt.Errorf("what the variables of Strimzi say of the login: %w", err))
+	}
 }
 
 // protocol is STRIMZI_SECURITY_PROTOCOL, else what follows from the other
@@ -121,7 +120,7 @@ func (s *strimziEnv) readTLS() {
 		return
 	}
 	if given && strings.TrimSpace(value) == "" {
-		l.Data[keyHostName] = ""
+		l.Data[kafka.KeyHostNameCheck] = ""
 		s.note(algorithm, "it is empty: the host names of brokers are not compared with their certificates, whose chain is verified all the same")
 	}
 	if l.TrustStore.Path == javaCAs {
@@ -166,9 +165,9 @@ func (s *strimziEnv) readSASL(protocol string) {
 	if strings.TrimSpace(s.env[varSASLCustom]) != "" {
 		s.readCustomSASL(data)
 	} else {
-		known := map[string]string{"plain": "PLAIN", "scram-sha-256": "SCRAM-SHA-256", "scram-sha-512": "SCRAM-SHA-512"}
-		data[keyMechanism] = known[strings.ToLower(name)]
-		if data[keyMechanism] == "" {
+		known := map[string]string{"plain": kafka.MechanismPlain, "scram-sha-256": kafka.MechanismScramSHA256, "scram-sha-512": kafka.MechanismScramSHA512}
+		data[kafka.KeySASLMechanism] = known[strings.ToLower(name)]
+		if data[kafka.KeySASLMechanism] == "" {
 			const right = "must be plain, scram-sha-256 or scram-sha-512; the settings of others go into " + varSASLCustom
 			if name == "" {
 				s.missing(mechanism, right)
@@ -176,10 +175,10 @@ func (s *strimziEnv) readSASL(protocol string) {
 				s.wrong(mechanism, right)
 			}
 		}
-		if data[keyUsername] = user; user == "" {
+		if data[kafka.KeyUsername] = user; user == "" {
 			s.missing(username, "give the name to log in with")
 		}
-		if data[keyPassword] = secret; secret == "" {
+		if data[kafka.KeyPassword] = secret; secret == "" {
 			s.missing(password, "give the password to log in with")
 		}
 	}

@@ -116,9 +116,10 @@ func TestTopicOnlyLogins(t *testing.T) {
 
 func TestTopicOnlyCustomSASL(t *testing.T) {
 	const (
-		plain = `org.apache.kafka.common.security.plain.PlainLoginModule required\n  username=\"me\" password=\"let\\\"me;in\";`
-		oauth = `org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required`
-		iam   = `software.amazon.msk.auth.iam.IAMLoginModule required`
+		plain   = `org.apache.kafka.common.security.plain.PlainLoginModule required\n  username=\"me\" password=\"letmein\";`
+		asPlain = "org.apache.kafka.common.security.plain.PlainLoginModule required\n  username=\"me\" password=\"letmein\";"
+		oauth   = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required"
+		iam     = "software.amazon.msk.auth.iam.IAMLoginModule required"
 	)
 	keys := map[string]string{"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "key"}
 	tests := map[string]struct {
@@ -130,43 +131,43 @@ func TestTopicOnlyCustomSASL(t *testing.T) {
 	}{
 		"PLAIN, with comments": {
 			json: "{ // as at the provider's\n \"sasl.mechanism\": \"PLAIN\", /* and */ \"sasl.jaas.config\": \"" + plain + "\" }",
-			want: map[string]string{"sasl.mechanism": "PLAIN", "username": "me", "password": `let"me;in`},
+			want: map[string]string{"sasl.mechanism": "PLAIN", "sasl.jaas.config": asPlain},
 		},
-		"OAUTHBEARER as Kafka 4.1 and newer has it": {
+		"OAUTHBEARER, with a number for a secret": {
 			json: `{"sasl.mechanism": "OAUTHBEARER", "sasl.oauthbearer.token.endpoint.url": "https://t", "sasl.oauthbearer.client.credentials.client.id": "me",
 				"sasl.oauthbearer.client.credentials.client.secret": 12345, "sasl.oauthbearer.scope": "a b", "sasl.jaas.config": "` + oauth + `;"}`,
 			want: map[string]string{
-				"sasl.mechanism": "OAUTHBEARER", "oauth.token.endpoint.uri": "https://t", "oauth.client.id": "me", "oauth.client.secret": "12345", "oauth.scope": "a b"},
-		},
-		"OAUTHBEARER as it was before": {
-			json: `{"sasl.mechanism": "OAUTHBEARER", "sasl.oauthbearer.token.endpoint.url": "https://t", "sasl.jaas.config": "` + oauth +
-				` clientId='me' clientSecret=\"s\" scope=\"a\" ;", "sasl.login.callback.handler.class": "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginCallbackHandler"}`,
-			want: map[string]string{
-				"sasl.mechanism": "OAUTHBEARER", "oauth.token.endpoint.uri": "https://t", "oauth.client.id": "me", "oauth.client.secret": "s", "oauth.scope": "a"},
+				"sasl.mechanism": "OAUTHBEARER", "sasl.oauthbearer.token.endpoint.url": "https://t", "sasl.oauthbearer.client.credentials.client.id": "me",
+				"sasl.oauthbearer.client.credentials.client.secret": "12345", "sasl.oauthbearer.scope": "a b", "sasl.jaas.config": oauth + ";"},
 		},
 		"OAUTHBEARER of Strimzi": {
 			json: `{"sasl.mechanism": "OAUTHBEARER", "sasl.jaas.config": "` + oauth + ` oauth.token.endpoint.uri=\"https://t\" oauth.client.id=\"me\" oauth.client.secret=\"s\";",
 				"sasl.login.callback.handler.class": "io.strimzi.kafka.oauth.client.JaasClientOauthLoginCallbackHandler"}`,
-			want: map[string]string{"sasl.mechanism": "OAUTHBEARER", "oauth.token.endpoint.uri": "https://t", "oauth.client.id": "me", "oauth.client.secret": "s"},
+			want: map[string]string{
+				"sasl.mechanism": "OAUTHBEARER", "sasl.jaas.config": oauth + ` oauth.token.endpoint.uri="https://t" oauth.client.id="me" oauth.client.secret="s";`,
+				"sasl.login.callback.handler.class": "io.strimzi.kafka.oauth.client.JaasClientOauthLoginCallbackHandler"},
 		},
 		"AWS's": {
 			json: `{"sasl.mechanism": "AWS_MSK_IAM", "sasl.jaas.config": "` + iam + `;", "sasl.client.callback.handler.class": "software.amazon.msk.auth.iam.IAMClientCallbackHandler"}`,
-			env:  keys, want: map[string]string{"sasl.mechanism": "AWS_MSK_IAM"},
+			env:  keys,
+			want: map[string]string{
+				"sasl.mechanism": "AWS_MSK_IAM", "sasl.jaas.config": iam + ";", "sasl.client.callback.handler.class": "software.amazon.msk.auth.iam.IAMClientCallbackHandler"},
 		},
-		"AWS's without a key":  {json: `{"sasl.mechanism": "AWS_MSK_IAM"}`, wantErr: []string{`"sasl.mechanism"`, "AWS_ACCESS_KEY_ID"}},
-		"AWS's with a profile": {json: `{"sasl.mechanism": "AWS_MSK_IAM", "sasl.jaas.config": "` + iam + ` awsProfileName=\"p\";"}`, env: keys, wantErr: []string{`"sasl.jaas.config"`, `"awsProfileName"`}},
-		"a setting of TLS":     {json: `{"sasl.mechanism": "PLAIN", "ssl.truststore.location": "letmein"}`, wantErr: []string{`"ssl.truststore.location" does not begin with sasl.`}},
-		"a setting that Sluice lacks": {
-			json: `{"sasl.mechanism": "PLAIN", "sasl.jaas.config": "` + plain + `", "sasl.login.class": "letmein"}`, wantErr: []string{`"sasl.login.class": Sluice has no such setting with PLAIN`}},
-		"a mechanism that Sluice lacks":       {json: `{"sasl.mechanism": "GSSAPI", "sasl.kerberos.service.name": "letmein"}`, wantErr: []string{`"sasl.mechanism": must be one of PLAIN`}},
-		"no mechanism":                        {json: `{"sasl.jaas.config": "` + plain + `"}`, wantErr: []string{`"sasl.mechanism"`}},
-		"somebody's own class":                {json: `{"sasl.mechanism": "OAUTHBEARER", "sasl.login.callback.handler.class": "letmein"}`, wantErr: []string{`"sasl.login.callback.handler.class": must be one of`, "runs no Java classes"}},
-		"OAUTHBEARER without all":             {json: `{"sasl.mechanism": "OAUTHBEARER"}`, wantErr: []string{"sasl.oauthbearer.token.endpoint.url", "clientId", "clientSecret"}},
-		"OAUTHBEARER with more than it takes": {json: `{"sasl.mechanism": "OAUTHBEARER", "sasl.jaas.config": "` + oauth + ` oauth.refresh.token=\"letmein\";"}`, wantErr: []string{`"oauth.refresh.token"`}},
-		"no user":                             {json: `{"sasl.mechanism": "SCRAM-SHA-256", "sasl.jaas.config": "x.ScramLoginModule required password=\"letmein\";"}`, wantErr: []string{`"sasl.jaas.config": has no username`}},
-		"no login module":                     {json: `{"sasl.mechanism": "PLAIN"}`, wantErr: []string{`"sasl.jaas.config": is missing`}},
-		"a module that does not end":          {json: `{"sasl.mechanism": "PLAIN", "sasl.jaas.config": "M required username=\"letmein"}`, wantErr: []string{"a quote that does not end"}},
-		"a module of another form":            {json: `{"sasl.mechanism": "PLAIN", "sasl.jaas.config": "M required letmein;"}`, wantErr: []string{"must be of the form"}},
+		"AWS's without a key":  {json: `{"sasl.mechanism": "AWS_MSK_IAM"}`, wantErr: []string{`key "sasl.mechanism"`, "AWS_ACCESS_KEY_ID"}},
+		"AWS's with a profile": {json: `{"sasl.mechanism": "AWS_MSK_IAM", "sasl.jaas.config": "` + iam + ` awsProfileName=\"letmein\";"}`, env: keys, wantErr: []string{`key "sasl.jaas.config" has an option that IAMLoginModule does not have here`}},
+		"a setting of TLS":     {json: `{"sasl.mechanism": "PLAIN", "ssl.truststore.location": "letmein"}`, wantErr: []string{`key "ssl.truststore.location" does not begin with sasl.`}},
+		"settings that Sluice lacks": {
+			json:    `{"sasl.mechanism": "PLAIN", "sasl.jaas.config": "` + plain + `", "sasl.login.class": "letmein", "sasl.login.refresh.window.factor": 0.5}`,
+			wantErr: []string{`STRIMZI_SASL_CUSTOM_CONFIG_JSON: key "sasl.login.class" is not known`, `STRIMZI_SASL_CUSTOM_CONFIG_JSON: key "sasl.login.refresh.window.factor" is not known`},
+		},
+		"a mechanism that Sluice lacks":       {json: `{"sasl.mechanism": "GSSAPI", "sasl.kerberos.service.name": "letmein"}`, wantErr: []string{`key "sasl.mechanism" is none of PLAIN`, `key "sasl.kerberos.service.name"`}},
+		"no mechanism":                        {json: `{"sasl.jaas.config": "` + plain + `"}`, wantErr: []string{`key "sasl.mechanism" is missing`}},
+		"somebody's own class":                {json: `{"sasl.mechanism": "OAUTHBEARER", "sasl.login.callback.handler.class": "letmein"}`, wantErr: []string{`key "sasl.login.callback.handler.class" must be`, "runs no Java classes"}},
+		"OAUTHBEARER without all":             {json: `{"sasl.mechanism": "OAUTHBEARER"}`, wantErr: []string{"oauth.token.endpoint.uri", "oauth.client.id", "oauth.client.secret"}},
+		"OAUTHBEARER with more than it takes": {json: `{"sasl.mechanism": "OAUTHBEARER", "sasl.jaas.config": "` + oauth + ` oauth.refresh.token=\"letmein\";"}`, wantErr: []string{"has an option that OAuthBearerLoginModule does not have here"}},
+		"a delegation token":                  {json: `{"sasl.mechanism": "SCRAM-SHA-256", "sasl.jaas.config": "x.ScramLoginModule required username=\"letmein\" password=\"letmein\" tokenauth=true;"}`, wantErr: []string{"has an option that ScramLoginModule does not have here; it has username, password"}},
+		"no user":                             {json: `{"sasl.mechanism": "SCRAM-SHA-256", "sasl.jaas.config": "x.ScramLoginModule required password=\"letmein\";"}`, wantErr: []string{`key "username" is missing`}},
+		"a module that does not end":          {json: `{"sasl.mechanism": "PLAIN", "sasl.jaas.config": "M required username=\"letmein"}`, wantErr: []string{`key "sasl.jaas.config" has a quote`}},
 		"nothing":                             {json: "{}", wantErr: []string{"JSON object"}},
 		"no JSON":                             {json: "letmein", wantErr: []string{"JSON object"}},
 		"a list":                              {json: `["letmein"]`, wantErr: []string{"JSON object"}},
@@ -207,7 +208,7 @@ func FuzzTopicOnly(f *testing.F) {
 	f.Add("STRIMZI_KAFKA_BOOTSTRAP_SERVERS", "[::1]:1,SSL://b:2", "z")
 	f.Add("STRIMZI_FULL_RECONCILIATION_INTERVAL_MS", "9223372036854", "z")
 	f.Fuzz(func(t *testing.T, name, value, password string) {
-		secret := "\u2042" + password + "\u2042"
+		secret := "\u2042" + password + "\u2042" // a sign that nothing else has
 		got, err := readTopicOnly(nil, login("STRIMZI_SASL_PASSWORD", secret, name, value))
 		if err == nil && (got.Namespace == "" || len(got.BootstrapServers) == 0 || got.Login.Data["security.protocol"] == "") {
 			t.Fatalf("accepted without what is needed: %+v", got)

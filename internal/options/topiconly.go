@@ -116,36 +116,48 @@ func (t *TopicOnly) Read(fs *pflag.FlagSet, environ []string) error {
 	failures := []error{BindEnv(fs, lookup)}
 	s := &strimziEnv{env: env, flags: fs, known: map[string]bool{}, given: map[string]string{}, login: &t.Login}
 	s.read(t)
-	failures = append(failures, s.failures...)
-	if t.Namespace != "" { // else it is missing, and said to be
-		failures = append(failures, s.rename(t.Complete())...)
-	}
+	failures = append(append(failures, s.failures...), s.rename(t.Complete())...)
 	t.Notes = s.sortedNotes()
 	return errors.Join(failures...)
 }
 
 // rename words refusals of flags by the variables that set them.
 func (s *strimziEnv) rename(err error) []error {
-	if err == nil {
-		return nil
+	var list []error
+	for _, e := range each(err) {
+		r, ok := errors.AsType[*refusal](e)
+		name := ""
+		if ok {
+			name = s.given[r.flag]
+		}
+		switch {
+		case name == "":
+			list = append(list, e)
+		case s.env[name] == "": // it is missing, and that is said
+		case fmt.Sprint(r.value) != s.env[name]:
+			list = append(list, fmt.Errorf("%s=%q (%v): %s", name, s.env[name], r.value, r.right))
+		default:
+			list = append(list, fmt.Errorf("%s=%q: %s", name, s.env[name], r.right))
+		}
 	}
+	return list
+}
+
+// each takes joined errors apart.
+func each(err error) []error {
 	var several interface {
 		error
 		Unwrap() []error
 	}
-	if errors.As(err, &several) {
-		var list []error
-		for _, e := range several.Unwrap() {
-			list = append(list, s.rename(e)...)
+	if !errors.As(err, &several) {
+		if err == nil {
+			return nil
 		}
-		return list
+		return []error{err}
 	}
-	if r, ok := errors.AsType[*refusal](err); ok && s.given[r.flag] != "" {
-		name := s.given[r.flag]
-		if read := fmt.Sprint(r.value); read != s.env[name] {
-			return []error{fmt.Errorf("%s=%q (%s): %s", name, s.env[name], read, r.right)}
-		}
-		return []error{fmt.Errorf("%s=%q: %s", name, s.env[name], r.right)}
+	var list []error
+	for _, e := range several.Unwrap() {
+		list = append(list, each(e)...)
 	}
-	return []error{err}
+	return list
 }
