@@ -2,6 +2,7 @@ package integration
 
 import (
 	"context"
+	"crypto/x509"
 	"encoding/pem"
 	"fmt"
 	"io"
@@ -20,10 +21,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"software.sslmate.com/src/go-pkcs12"
 
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
 	operatoroptions "github.com/sluice-kafka/sluice/internal/options"
@@ -116,20 +119,40 @@ func topicOnlyParts(t *testing.T, options testkafka.Options) (*harness.ControlPl
 	return cp, cluster
 }
 
-// TestTopicOnlyTakesThePlaceOfStrimzisTopicOperator runs Strimzi's standalone
-// Deployment with nothing but the image replaced: its Role, its argument, its
-// variables but for Kafka's address.
-func TestTopicOnlyTakesThePlaceOfStrimzisTopicOperator(t *testing.T) {
-	cp, cluster := topicOnlyParts(t, testkafka.Options{Heap: "512m"})
-	e := newTopicOnlyEnv(t, cp, cluster, "standalone")
-	namespace(t, cp.Client, "elsewhere", nil)
-	e.checkPod()
+// TestTopicOnly runs Strimzi's standalone Deployment with nothing but the image
+// replaced: its Role, its argument, its variables but for Kafka's address. Then with
+// the variables that an encrypted Kafka with a login needs, those of Strimzi 0.51 and
+// of 1.0 and newer.
+func TestTopicOnly(t *testing.T) {
+	authority, err := testkafka.NewAuthority("brokers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cp, cluster := topicOnlyParts(t, testkafka.Options{
+		Heap: "512m", Authority: authority, Users: map[string]string{secureUser: securePassword},
+		Listeners: []testkafka.Listener{{Name: "MUTUAL", TLS: true, Mutual: true}, {Name: "BOTH", TLS: true, Mechanisms: []string{"PLAIN", "SCRAM-SHA-512"}}},
+	})
+	tests := []struct {
+		name string
+		run  func(*topicOnlyEnv)
+	}{
+		{"standalone", topicOnlyAsDeployed},
+		{"stores", func(e *topicOnlyEnv) { topicOnlyByStores(e, authority) }},
+		{"secrets", func(e *topicOnlyEnv) { topicOnlyBySecrets(e, authority) }},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) { test.run(newTopicOnlyEnv(t, cp, cluster, test.name)) })
+	}
+}
 
+func topicOnlyAsDeployed(e *topicOnlyEnv) {
+	e.checkPod()
+	namespace(e.T, e.installed.Client, "elsewhere", nil)
 	other, unlabelled := e.newTopic(1, apiv1.KafkaTopicSpec{}), e.newTopic(2, apiv1.KafkaTopicSpec{})
 	other.Namespace, unlabelled.Labels = "elsewhere", nil
 	for _, kt := range []*apiv1.KafkaTopic{e.newTopic(0, apiv1.KafkaTopicSpec{}), other, unlabelled} {
-		if err := e.kube.Create(t.Context(), kt); err != nil {
-			t.Fatal(err)
+		if err := e.kube.Create(e.Context(), kt); err != nil {
+			e.Fatal(err)
 		}
 	}
 	e.deploy(nil)
@@ -141,28 +164,123 @@ func TestTopicOnlyTakesThePlaceOfStrimzisTopicOperator(t *testing.T) {
 		switch {
 		case kt.Labels == nil:
 			if kt.Status.Conditions != nil || kt.Finalizers != nil {
-				t.Errorf("a resource that is not selected was touched: %+v", kt)
+				e.Errorf("a resource that is not selected was touched: %+v", kt)
 			}
 		case kt.Status.TopicName != e.inKafka(0) || kt.Status.TopicID != seen[e.inKafka(0)].ID.String() || !slices.Contains(kt.Finalizers, apiv1.FinalizerTopic):
-			t.Errorf("the status is %+v, the finalizers %v", kt.Status, kt.Finalizers)
+			e.Errorf("the status is %+v, the finalizers %v", kt.Status, kt.Finalizers)
 		}
 	}
 
-	if err := e.patch(t.Context(), 0, `{"spec":{"partitions":3,"config":{"retention.ms":3600000}}}`); err != nil {
-		t.Fatal(err)
+	if err := e.patch(e.Context(), 0, `{"spec":{"partitions":3,"config":{"retention.ms":3600000}}}`); err != nil {
+		e.Fatal(err)
 	}
 	e.waitTopics(2, func(kt *apiv1.KafkaTopic) bool { return isReady(kt) || kt.Labels == nil })
 	e.waitOptions(e.inKafka(0), 3, "3600000")
 
-	if err := e.kube.Delete(t.Context(), e.newTopic(0, apiv1.KafkaTopicSpec{})); err != nil {
-		t.Fatal(err)
+	if err := e.kube.Delete(e.Context(), e.newTopic(0, apiv1.KafkaTopicSpec{})); err != nil {
+		e.Fatal(err)
 	}
 	e.waitTopics(1, func(*apiv1.KafkaTopic) bool { return true })
 	e.waitInKafka(0)
 	e.stop() // in order, and without having been forbidden anything by its own account
 	e.checkRequests()
-	if raw, err := os.ReadFile(e.deployed.Dir + "/log"); err != nil || !strings.Contains(string(raw), `"msg":"Stopped"`) || strings.Contains(string(raw), `"level":"error"`) {
-		t.Errorf("the log is not as it should be: %v\n%s", err, raw)
+	e.checkWords(`"msg":"Stopped"`)
+}
+
+// topicOnlyByStores logs in over TLS, with a trust store.
+func topicOnlyByStores(e *topicOnlyEnv, authority *testkafka.Authority) {
+	block, _ := pem.Decode(authority.CA())
+	ca, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		e.Fatal(err)
+	}
+	store, err := pkcs12.Modern.EncodeTrustStore([]*x509.Certificate{ca}, "letmein")
+	if err != nil {
+		e.Fatal(err)
+	}
+	path := filepath.Join(e.TempDir(), "trust.p12")
+	if err := os.WriteFile(path, store, 0o600); err != nil {
+		e.Fatal(err)
+	}
+	e.deploy(map[string]string{
+		"STRIMZI_KAFKA_BOOTSTRAP_SERVERS": strings.Join(e.kafka.At("BOTH"), ","),
+		"STRIMZI_TLS_ENABLED":             "true", "STRIMZI_TLS_AUTH_ENABLED": "false", "STRIMZI_SECURITY_PROTOCOL": "SASL_SSL",
+		"STRIMZI_TRUSTSTORE_LOCATION": path, "STRIMZI_TRUSTSTORE_PASSWORD": "letmein",
+		"STRIMZI_SASL_ENABLED": "true", "STRIMZI_SASL_MECHANISM": "scram-sha-512",
+		"STRIMZI_SASL_USERNAME": secureUser, "STRIMZI_SASL_PASSWORD": securePassword,
+		"STRIMZI_MAX_QUEUE_SIZE": "1024",
+	})
+	if err := e.kube.Create(e.Context(), e.newTopic(0, apiv1.KafkaTopicSpec{})); err != nil {
+		e.Fatal(err)
+	}
+	e.waitTopics(1, isReady)
+	e.checkNames([]string{e.inKafka(0)})
+	e.stop()
+	e.checkRequests()
+	e.checkWords("STRIMZI_MAX_QUEUE_SIZE")
+}
+
+// topicOnlyBySecrets shows a certificate; what is needed comes from Secrets, which
+// come after the start.
+func topicOnlyBySecrets(e *topicOnlyEnv, authority *testkafka.Authority) {
+	certificate, key, err := authority.Issue(testkafka.Subject{Name: secureUser})
+	if err != nil {
+		e.Fatal(err)
+	}
+	e.mayGetSecrets()
+	e.deploy(map[string]string{
+		"STRIMZI_KAFKA_BOOTSTRAP_SERVERS":       strings.Join(e.kafka.At("MUTUAL"), ","),
+		"STRIMZI_TLS_TRUSTED_CERTS_SECRET_NAME": "ca",
+		"STRIMZI_TLS_SECRET_NAME":               "mine", "STRIMZI_TLS_CERT_NAME": "my.crt", "STRIMZI_TLS_KEY_NAME": "my.key",
+	})
+	e.checkProbes() // they do not wait for Kafka
+	if err := e.kube.Create(e.Context(), e.newTopic(0, apiv1.KafkaTopicSpec{})); err != nil {
+		e.Fatal(err)
+	}
+	for name, data := range map[string]map[string][]byte{
+		"ca": {"ca.crt": authority.CA(), "ca.p12": []byte("x")}, "mine": {"my.crt": certificate, "my.key": key},
+	} {
+		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: e.namespace, Name: name}, Data: data}
+		if err := e.kube.Create(e.Context(), secret); err != nil {
+			e.Fatal(err)
+		}
+	}
+	e.waitTopics(1, isReady)
+	e.checkNames([]string{e.inKafka(0)})
+	e.stop()
+	secrets := "GET /api/v1/namespaces/" + e.namespace + "/secrets/"
+	e.checkRequests(secrets+"ca", secrets+"mine")
+}
+
+// mayGetSecrets adds to Strimzi's Role what docs/topic-only.md says.
+func (e *topicOnlyEnv) mayGetSecrets() {
+	e.Helper()
+	meta := metav1.ObjectMeta{Namespace: e.namespace, Name: "topic-operator-secrets"}
+	for _, o := range []client.Object{
+		&rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{
+			{APIGroups: []string{""}, Resources: []string{"secrets"}, ResourceNames: []string{"ca", "mine"}, Verbs: []string{"get"}}}},
+		&rbacv1.RoleBinding{
+			ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: meta.Name},
+			Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: e.namespace, Name: "strimzi-topic-operator"}},
+		},
+	} {
+		if err := e.kube.Create(e.Context(), o); err != nil {
+			e.Fatal(err)
+		}
+	}
+}
+
+// checkWords looks into the log, in which there is no error and no secret.
+func (e *topicOnlyEnv) checkWords(want string) {
+	e.Helper()
+	raw, err := os.ReadFile(filepath.Join(e.deployed.Dir, "log"))
+	if err != nil {
+		e.Fatal(err)
+	}
+	for text, there := range map[string]bool{want: true, `"level":"error"`: false, "letmein": false, securePassword: false} {
+		if strings.Contains(string(raw), text) != there {
+			e.Errorf("the log has %q: %v, want %v\n%s", text, !there, there, raw)
+		}
 	}
 }
 
@@ -228,9 +346,9 @@ func (e *topicOnlyEnv) waitOptions(topic string, partitions int, retention strin
 	}
 }
 
-// checkRequests holds what was asked of the API server against Strimzi's Role, and
-// all of it to have been allowed.
-func (e *topicOnlyEnv) checkRequests() {
+// checkRequests holds what was asked of the API server against Strimzi's Role and
+// what is allowed beside it, and all of it to have been allowed.
+func (e *topicOnlyEnv) checkRequests(more ...string) {
 	e.Helper()
 	topics := "/apis/kafka.strimzi.io/v1/namespaces/" + e.namespace + "/kafkatopics"
 	want := map[string]bool{
@@ -239,6 +357,9 @@ func (e *topicOnlyEnv) checkRequests() {
 		"GET /apis/kafka.strimzi.io/v1": false,
 		// The Role. A status is a subresource.
 		"GET " + topics: true, "PATCH " + topics + "/NAME": true, "PATCH " + topics + "/NAME/status": true,
+	}
+	for _, what := range more {
+		want[what] = true
 	}
 	seen := map[string]bool{}
 	for _, r := range e.requests.all() {
