@@ -54,21 +54,28 @@ func parseJAAS(text string) (jaas, error) {
 	if _, known := moduleMechanisms[out.module]; !known {
 		return jaas{}, errors.New("names a login module other than PlainLoginModule, ScramLoginModule, OAuthBearerLoginModule and IAMLoginModule, which are known here")
 	}
-	options := tokens[2 : len(tokens)-1]
+	if err := out.read(tokens[2 : len(tokens)-1]); err != nil {
+		return jaas{}, err
+	}
+	return out, nil
+}
+
+// read reads the options.
+func (j jaas) read(options []jaasToken) error {
 	for ; len(options) >= 3; options = options[3:] {
 		name, equals, value := options[0], options[1], options[2]
 		if name.special || equals != (jaasToken{"=", true}) || value.special {
-			return jaas{}, errJAAS
+			return errJAAS
 		}
-		if !slices.Contains(moduleOptions[out.module], name.text) {
-			return jaas{}, fmt.Errorf("has an option that %s does not have here; it has %s", out.module, strings.Join(moduleOptions[out.module], ", "))
+		if !slices.Contains(moduleOptions[j.module], name.text) {
+			return fmt.Errorf("has an option that %s does not have here; it has %s", j.module, strings.Join(moduleOptions[j.module], ", "))
 		}
-		out.options[name.text] = value.text
+		j.options[name.text] = value.text
 	}
 	if len(options) > 0 {
-		return jaas{}, errJAAS
+		return errJAAS
 	}
-	return out, nil
+	return nil
 }
 
 // jaasToken is a word, or one of the special characters = and ; outside of quotes.

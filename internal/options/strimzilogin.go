@@ -36,7 +36,8 @@ const javaCAs = "/etc/pki/java/cacerts"
 // readLogin reads what is said of TLS and SASL.
 func (s *strimziEnv) readLogin(namespace string) {
 	s.login.Data = map[string]string{}
-	protocol := s.protocol(namespace)
+	s.readSecrets(namespace)
+	protocol := s.protocol()
 	s.login.Data[kafka.KeySecurityProtocol] = protocol
 	s.login.TLS = protocol == protocolTLS || protocol == protocolSASLTLS
 	s.readTLS()
@@ -53,34 +54,34 @@ func (s *strimziEnv) readLogin(namespace string) {
 	}
 }
 
-// protocol is STRIMZI_SECURITY_PROTOCOL, else what follows from the other
-// variables: up to Strimzi 0.51 TLS had a switch, from 1.0 on a Secret suffices.
-func (s *strimziEnv) protocol(namespace string) string {
+// readSecrets reads which Secrets have certificates; up to Strimzi 0.51 there were none.
+func (s *strimziEnv) readSecrets(namespace string) {
 	l := s.login
-	secrets := cmp.Or(s.value("STRIMZI_CLUSTER_NAMESPACE"), namespace)
-	trust := s.value(varTrustSecret)
+	at := cmp.Or(s.value("STRIMZI_CLUSTER_NAMESPACE"), namespace)
 	// So it is called in an example of Strimzi's documentation.
 	const other = "STRIMZI_TRUSTSTORE_SECRET_NAME"
-	if name := s.value(other); name != "" && trust != "" && name != trust {
+	trust, second := s.value(varTrustSecret), s.value(other)
+	if trust != "" && second != "" && trust != second {
 		s.note(other, varTrustSecret+" is given too, and wins")
-	} else {
-		trust = cmp.Or(trust, name)
 	}
-	if trust != "" {
-		l.TrustSecret = Secret{Namespace: secrets, Name: trust}
+	if name := cmp.Or(trust, second); name != "" {
+		l.TrustSecret = Secret{Namespace: at, Name: name}
 	}
+	s.known[varSecretCertKey], s.known[varSecretKeyKey] = true, true
 	if name := s.value(varKeySecret); name != "" {
-		l.KeySecret = Secret{Namespace: secrets, Name: name}
+		l.KeySecret = Secret{Namespace: at, Name: name}
 		l.CertificateKey = s.required(varSecretCertKey, fmt.Sprintf("name the key of the Secret %s that has the client certificate", name))
 		l.KeyKey = s.required(varSecretKeyKey, fmt.Sprintf("name the key of the Secret %s that has the private key", name))
-	} else {
-		s.known[varSecretCertKey], s.known[varSecretKeyKey] = true, true
 	}
+}
 
+// protocol is STRIMZI_SECURITY_PROTOCOL, else what follows from the other
+// variables: up to Strimzi 0.51 TLS had a switch, from 1.0 on a Secret suffices.
+func (s *strimziEnv) protocol() string {
 	switched := s.isTrue(varTLS)
 	switch p := strings.ToUpper(s.value(varProtocol)); p {
 	case "":
-		if switched || trust != "" || l.KeySecret.Name != "" {
+		if switched || s.login.TrustSecret.Name != "" || s.login.KeySecret.Name != "" {
 			return protocolTLS
 		}
 		return protocolPlain

@@ -68,7 +68,7 @@ func (s *strimziEnv) custom(err error) {
 // parseCustomSASL reads an object of scalars, as Strimzi does: with comments, and
 // numbers and booleans as their text.
 func parseCustomSASL(text string) (map[string]string, error) {
-	const form = "must be a JSON object with the settings of a Kafka client that begin with sasl."
+	const form = "must be a JSON object with settings of a Kafka client, all of which begin with sasl"
 	// Its errors and those of the decoder may quote the text.
 	standard, err := hujson.Standardize([]byte(text))
 	if err != nil {
