@@ -16,6 +16,8 @@ import (
 	"github.com/sluice-kafka/sluice/internal/kafka"
 	sluicemetrics "github.com/sluice-kafka/sluice/internal/metrics"
 	"github.com/sluice-kafka/sluice/internal/options"
+	"github.com/sluice-kafka/sluice/internal/rebalance"
+	"github.com/sluice-kafka/sluice/internal/topicplan"
 )
 
 // registrations by the name that --controllers knows.
@@ -45,7 +47,7 @@ func addTopic(mgr ctrl.Manager, opts options.Operator) error {
 		return err
 	}
 	topics.Clusters, topics.Kafkas = externalClusters(opts), true
-	return topic.Add(mgr, topics, dialTopics(topics.Metrics, ""))
+	return topic.Add(mgr, topics, dialTopics(mgr, topics.Metrics, ""))
 }
 
 // topicOptions are those that do not depend on where the clusters come from.
@@ -54,12 +56,17 @@ func topicOptions(opts options.Topics) (topic.Options, error) {
 	if err != nil {
 		return topic.Options{}, fmt.Errorf("reading the selector of topics: %w", err)
 	}
+	alterable, err := topicplan.ParseAlterable(opts.AlterableConfig)
+	if err != nil {
+		return topic.Options{}, fmt.Errorf("reading which options of topics may be altered: %w", err)
+	}
 	return topic.Options{
 		MaxBatchSize:     opts.MaxBatchSize,
 		MaxBatchLinger:   opts.MaxBatchLinger,
 		ResyncInterval:   opts.ResyncInterval,
 		UnreachableAfter: opts.UnreachableAfter,
 		Workers:          opts.Workers,
+		Alterable:        alterable,
 		UseFinalizers:    opts.UseFinalizers,
 		Selector:         selector,
 		Metrics:          sluicemetrics.NewTopic(metrics.Registry),
@@ -67,7 +74,7 @@ func topicOptions(opts options.Topics) (topic.Options, error) {
 }
 
 // dialTopics makes connections under a client's ID; the usual one where it is empty.
-func dialTopics(measures *sluicemetrics.Topic, clientID string) func(topic.Cluster) (topic.Connection, error) {
+func dialTopics(mgr ctrl.Manager, measures *sluicemetrics.Topic, clientID string) func(topic.Cluster) (topic.Connection, error) {
 	return func(c topic.Cluster) (topic.Connection, error) {
 		client, err := kafka.New(kafka.Config{
 			BootstrapServers: c.BootstrapServers, Security: c.Security, ClientID: clientID, Observe: measures.AdminObserver(c.ID()),
@@ -75,8 +82,21 @@ func dialTopics(measures *sluicemetrics.Topic, clientID string) func(topic.Clust
 		if err != nil {
 			return topic.Connection{}, err
 		}
-		return topic.Connection{Admin: client}, nil
+		connection := topic.Connection{Admin: client}
+		if c.NoEngine == "" {
+			connection.Engine = rebalance.NewBuiltin(client, engineOptions(mgr, c))
+		}
+		return connection, nil
 	}
+}
+
+// engineOptions has the engine of a cluster that has a Kafka keep off the brokers that
+// are to take no new replicas.
+func engineOptions(mgr ctrl.Manager, c topic.Cluster) rebalance.Options {
+	if c.Kafka == nil {
+		return rebalance.Options{}
+	}
+	return rebalance.Options{Cordons: topic.Cordons(mgr.GetAPIReader(), *c.Kafka)}
 }
 
 // externalClusters are those of the table; their Secrets are in the operator's own
@@ -86,7 +106,9 @@ func externalClusters(opts options.Operator) []topic.Cluster {
 	for _, c := range opts.Topics.ExternalClusters {
 		cluster := topic.Cluster{
 			Name: c.Name, Namespaces: c.Namespaces, BootstrapServers: c.BootstrapServers,
-			Builtin: c.ReplicasEngine == options.EngineBuiltin,
+		}
+		if c.ReplicasEngine == "" {
+			cluster.NoEngine = topic.NoEngineExternal
 		}
 		if c.TLS.Enabled {
 			cluster.Security.TLS = &kafka.TLS{}

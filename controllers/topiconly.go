@@ -26,6 +26,7 @@ func AddTopicOnly(mgr ctrl.Manager, opts options.TopicOnly) error {
 		BootstrapServers: opts.BootstrapServers,
 		Unlabelled:       true,
 		Login:            login,
+		NoEngine:         topic.NoEngineTopicOnly,
 	}}
-	return topic.Add(mgr, topics, dialTopics(topics.Metrics, opts.ClientID))
+	return topic.Add(mgr, topics, dialTopics(mgr, topics.Metrics, opts.ClientID))
 }

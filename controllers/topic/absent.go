@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/sluice-kafka/sluice/internal/kafka"
+	"github.com/sluice-kafka/sluice/internal/observed"
 )
 
 // absent is a cluster that there is no connection to.
@@ -46,6 +47,11 @@ func (a absent) AlterTopicConfigs(context.Context, []kafka.TopicConfigChange) (m
 
 // DeleteTopics implements Admin.
 func (a absent) DeleteTopics(context.Context, []kafka.TopicDeletion) (map[string]error, error) {
+	return nil, a.err()
+}
+
+// Reassignments implements Admin.
+func (a absent) Reassignments(context.Context, []string) (map[string][]observed.Partition, error) {
 	return nil, a.err()
 }
 

@@ -284,7 +284,9 @@ func TestWhatIsMissingIsSaidOnceAndItsTopicsAreThoseOfAnUnreachableCluster(t *te
 	}
 	refuse := func(e *kafkasEnv, with error) {
 		e.c.live = interceptor.NewClient(fakeclient.NewClientBuilder().Build(), interceptor.Funcs{
-			Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error { return with },
+			Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+				return with
+			},
 		})
 	}
 	for name, test := range map[string]struct {
@@ -450,4 +452,3 @@ func TestATopicThatMovesAsClustersComeAndGoIsKept(t *testing.T) {
 		})
 	}
 }
-

@@ -17,6 +17,8 @@ import (
 
 	"github.com/sluice-kafka/sluice/internal/kafka"
 	"github.com/sluice-kafka/sluice/internal/metrics"
+	"github.com/sluice-kafka/sluice/internal/observed"
+	"github.com/sluice-kafka/sluice/internal/topicplan"
 )
 
 // Cluster is a Kafka cluster whose topics are kept.
@@ -45,9 +47,9 @@ type Cluster struct {
 	// Login, if set, reads how to connect in place of these, as it is each time that it
 	// is called. Its errors show no secret.
 	Login func(ctx context.Context) (kafka.Security, error)
-	// Builtin has Sluice's own engine change replication factors; without it nothing
-	// does.
-	Builtin bool
+	// NoEngine says, where no engine changes replication factors, why not and what
+	// would give the cluster one: see NoEngineExternal. A general text if empty.
+	NoEngine string
 }
 
 // SecretKey is a key of a Secret.
@@ -87,6 +89,8 @@ type Options struct {
 	// WriteConcurrency is the number of Kubernetes writes a batch makes at a
 	// time; 16.
 	WriteConcurrency int
+	// Alterable are the options of topics that may be altered.
+	Alterable topicplan.Alterable
 	// UseFinalizers must be true: topics are deleted through a finalizer.
 	UseFinalizers bool
 	// Selector of resources; everything if nil.
@@ -113,6 +117,8 @@ type Admin interface {
 	DeleteTopics(ctx context.Context, topics []kafka.TopicDeletion) (map[string]error, error)
 	// ClusterID is Kafka's own ID of the cluster, in one call.
 	ClusterID(ctx context.Context) (string, error)
+	// Reassignments are those in flight; a topic without any has no entry.
+	Reassignments(ctx context.Context, topics []string) (map[string][]observed.Partition, error)
 	// Close ends all calls.
 	Close()
 }

@@ -47,13 +47,13 @@ func TestWhoLooksAfterTheTopicsOfAKafka(t *testing.T) {
 		want    standing
 		reason  string
 	}{
-		"one that is gone":                     {nil, false, nil, forget, ""},
-		"one that is being deleted":            {aKafka("k", func(k *kafkav1.Kafka) { k.DeletionTimestamp = &now }), false, nil, forget, ""},
-		"one without annotations":              {aKafka("k", func(k *kafkav1.Kafka) { k.Annotations = nil }), false, nil, letGo, ""},
-		"one that says no":                     {aKafka("k", annotated(kafkav1.AnnotationSluiceTopics, "false")), false, nil, letGo, ""},
-		"one whose topics are handed over":     {aKafka("k"), false, nil, serve, ""},
-		"one that Sluice runs":                 {aKafka("k", func(k *kafkav1.Kafka) { k.Annotations = map[string]string{kafkav1.AnnotationSluiceManaged: "true"} }), false, nil, serve, ""},
-		"one of an entry's name and namespace": {aKafka("k"), true, nil, leave, reasonServedByTable},
+		"one that is gone":                                 {nil, false, nil, forget, ""},
+		"one that is being deleted":                        {aKafka("k", func(k *kafkav1.Kafka) { k.DeletionTimestamp = &now }), false, nil, forget, ""},
+		"one without annotations":                          {aKafka("k", func(k *kafkav1.Kafka) { k.Annotations = nil }), false, nil, letGo, ""},
+		"one that says no":                                 {aKafka("k", annotated(kafkav1.AnnotationSluiceTopics, "false")), false, nil, letGo, ""},
+		"one whose topics are handed over":                 {aKafka("k"), false, nil, serve, ""},
+		"one that Sluice runs":                             {aKafka("k", func(k *kafkav1.Kafka) { k.Annotations = map[string]string{kafkav1.AnnotationSluiceManaged: "true"} }), false, nil, serve, ""},
+		"one of an entry's name and namespace":             {aKafka("k"), true, nil, leave, reasonServedByTable},
 		"one that Strimzi runs without its topic operator": {aKafka("k"), false, []string{"k-brokers"}, serve, ""},
 		"one that Strimzi does not run yet":                {aKafka("k", withStrimzisOperator), false, nil, serve, ""},
 		"one that Strimzi runs with its topic operator":    {aKafka("k", withStrimzisOperator), false, []string{"k-brokers"}, leave, reasonStandingBack},
@@ -141,8 +141,8 @@ func TestWhoChangesReplicationFactors(t *testing.T) {
 		"Sluice where it is told to":      {aKafka("k", cruiseControl, annotated(kafkav1.AnnotationRebalanceEngine, "builtin")), true},
 		"nobody yet where that is wanted": {aKafka("k", annotated(kafkav1.AnnotationRebalanceEngine, "cruise-control")), false},
 	} {
-		if cluster, _ := clusterOf(test.kafka); cluster.Builtin != test.want {
-			t.Errorf("%s: built-in engine %v, want %v", name, cluster.Builtin, test.want)
+		if cluster, _ := clusterOf(test.kafka); (cluster.NoEngine == "") != test.want {
+			t.Errorf("%s: without an engine since %q, want one: %v", name, cluster.NoEngine, test.want)
 		}
 	}
 }

@@ -109,7 +109,9 @@ func TestWhatCannotBeReadIsNotTakenForChanged(t *testing.T) {
 		},
 		"an API server that does not answer": func(e *env) {
 			e.c.live = interceptor.NewClient(fakeclient.NewClientBuilder().Build(), interceptor.Funcs{
-				Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error { return errOutage },
+				Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+					return errOutage
+				},
 			})
 		},
 		"a Kafka that does not let the new ones in": func(e *env) {

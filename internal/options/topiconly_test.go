@@ -89,6 +89,10 @@ func TestTopicOnlySettings(t *testing.T) {
 			env:  map[string]string{"STRIMZI_KAFKA_BOOTSTRAP_SERVERS": " SSL://a:9093 , [::1]:9092,"},
 			want: func(o *TopicOnly) { o.BootstrapServers = []string{"a:9093", "[::1]:9092"} },
 		},
+		"what may be altered": {
+			env:  map[string]string{"STRIMZI_ALTERABLE_TOPIC_CONFIG": "compression.type, retention.ms", "STRIMZI_USE_FINALIZERS": "TRUE"},
+			want: func(o *TopicOnly) { o.Topics.AlterableConfig = "compression.type, retention.ms" },
+		},
 		"a client ID": {
 			env:  map[string]string{"STRIMZI_CLIENT_ID": "me"},
 			want: func(o *TopicOnly) { o.ClientID = "me" },

@@ -11,6 +11,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/sluice-kafka/sluice/internal/topicplan"
 )
 
 // Complete reads the files that options name and judges all of them; it reports
@@ -143,6 +145,9 @@ func (o *Operator) checkTopics() error {
 	}
 	if _, err := labels.Parse(t.Selector); err != nil {
 		failures = append(failures, refuse("topic-selector", t.Selector, "must be a label selector, such as team=payments,stage!=test: "+err.Error()))
+	}
+	if _, err := topicplan.ParseAlterable(t.AlterableConfig); err != nil {
+		failures = append(failures, refuse("alterable-topic-config", t.AlterableConfig, err.Error()))
 	}
 	if t.Workers < 1 || t.Workers > 100 {
 		failures = append(failures, refuse("topic-workers", t.Workers, "must be 1 to 100"))

@@ -4,6 +4,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
+	"github.com/sluice-kafka/sluice/internal/topicplan"
 )
 
 // Options are the operator's choices that rules depend on.
@@ -14,6 +15,8 @@ type Options struct {
 	// KafkaVersion is the version whose options count where neither the object nor
 	// its Kafka tells; empty to accept what any known version does.
 	KafkaVersion string
+	// Alterable are the options of topics that the operator may alter.
+	Alterable topicplan.Alterable
 	// WithoutCertManager tells that the API server is known to lack
 	// cert-manager, which Sluice takes the certificates of TLS listeners from.
 	WithoutCertManager bool

@@ -28,6 +28,8 @@ appender.stdout.layout.pattern = [%d] %p %m (%c)%n
 // node is one process of a cluster.
 type node struct {
 	id int32
+	// rack is empty where it has none.
+	rack string
 	// broker and controller are the node's roles and the ports of each; zero
 	// where it lacks the role.
 	broker, controller port
@@ -75,6 +77,9 @@ func (n *node) render(voters string, options *Options) error {
 		"share.coordinator.state.topic.min.isr":            "1",
 		"offsets.topic.num.partitions":                     "3",
 		"transaction.state.log.num.partitions":             "3",
+	}
+	if n.rack != "" {
+		config["broker.rack"] = n.rack
 	}
 	if n.isBroker() {
 		roles = append(roles, "broker")

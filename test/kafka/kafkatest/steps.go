@@ -16,7 +16,7 @@ func (s *suite) createMixed(t *testing.T) {
 	created, err := s.client.CreateTopics(t.Context(), []client.NewTopic{
 		{Name: "contract-mixed-1", Partitions: 1, ReplicationFactor: 1},
 		{Name: "contract-mixed-12", Partitions: 12, ReplicationFactor: 1, Config: map[string]string{"retention.ms": "1000", "cleanup.policy": "compact"}},
-		{Name: "contract-mixed-default", Partitions: -1, ReplicationFactor: -1, Config: map[string]string{"segment.bytes": "1048576"}},
+		{Name: "contract-mixed-default", Partitions: -1, ReplicationFactor: -1, Config: map[string]string{"segment.bytes": "1048576", minInSync: "2"}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -40,6 +40,13 @@ func (s *suite) createMixed(t *testing.T) {
 		if len(seen[name].Partitions) != int(made.Partitions) {
 			t.Errorf("%s: created with %d partitions, described with %d", name, made.Partitions, len(seen[name].Partitions))
 		}
+		want := "1"
+		if name == "contract-mixed-default" {
+			want = "2"
+		}
+		if (s.traits.TellsDefaults || want != "1") && made.MinInSync != want {
+			t.Errorf("%s: created with %s=%q, want %q", name, minInSync, made.MinInSync, want)
+		}
 		wantReplicas(t, name, seen[name], int(made.ReplicationFactor))
 	}
 	if diff := cmp.Diff([]int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, partitionIDs(seen["contract-mixed-12"])); diff != "" {
@@ -55,6 +62,8 @@ func (s *suite) createMixed(t *testing.T) {
 	wantEntry(t, configs["contract-mixed-12"], "cleanup.policy", "compact", true)
 	wantEntry(t, configs["contract-mixed-default"], "segment.bytes", "1048576", true)
 	wantEntry(t, configs["contract-mixed-1"], "retention.ms", "604800000", false)
+	wantEntry(t, configs["contract-mixed-1"], minInSync, "1", false)
+	wantEntry(t, configs["contract-mixed-default"], minInSync, "2", true)
 }
 
 func (s *suite) createBad(t *testing.T) {
