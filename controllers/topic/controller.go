@@ -50,7 +50,12 @@ type Controller struct {
 	// cluster may be served later.
 	strays  map[key]*kafkav1.KafkaTopic
 	running *running
+	// watch brings the resources; nil before the controller leads.
+	watch stopper
 }
+
+// stopper is the part of an informer that tells whether it has ended.
+type stopper interface{ IsStopped() bool }
 
 // Add adds the topic controller and its health check to a manager. dial makes what
 // a cluster is worked on through; it should not connect.
@@ -114,6 +119,9 @@ func (c *Controller) Start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	c.mu.Lock()
+	c.watch = informer
+	c.mu.Unlock()
 	// A standby holds nothing: the handler is told of all there is when added.
 	registration, err := informer.AddEventHandler(c.handler())
 	if err != nil {
@@ -158,9 +166,15 @@ func (c *Controller) Running() error {
 }
 
 // Healthy returns an error if a loop has not got on for two minutes while at
-// work. Waiting for work, for an unreachable Kafka or for leadership is healthy.
+// work, or the resources are not watched any more. Waiting for work, for an
+// unreachable Kafka or for leadership is healthy.
 func (c *Controller) Healthy() error {
 	var errs []error
+	c.mu.Lock()
+	if c.watch != nil && c.watch.IsStopped() {
+		errs = append(errs, errors.New("KafkaTopics are not watched any more"))
+	}
+	c.mu.Unlock()
 	for _, l := range c.all() {
 		if err := l.healthy(); err != nil {
 			errs = append(errs, fmt.Errorf("topics of the Kafka cluster %q: %w", l.id, err))

@@ -113,3 +113,20 @@ func TestWhatWouldBeEventsIsLogged(t *testing.T) {
 		}
 	}
 }
+
+// watching is an informer that runs until it does not.
+type watching bool
+
+func (w watching) IsStopped() bool { return !bool(w) }
+
+func TestAControllerThatDoesNotWatchIsUnhealthy(t *testing.T) {
+	e := newEnv(t)
+	e.c.watch = watching(true)
+	if err := e.c.Healthy(); err != nil {
+		t.Errorf("it watches: %v", err)
+	}
+	e.c.watch = watching(false)
+	if err := e.c.Healthy(); err == nil || !strings.Contains(err.Error(), "not watched") {
+		t.Errorf("it watches no more: %v", err)
+	}
+}
