@@ -118,9 +118,9 @@ func (in ReplicasInput) blind(off []int) bool {
 // ongoing decides about a change that an engine was asked for. While it works on
 // that, it is let finish even if something else is wanted by now.
 func (in ReplicasInput) ongoing(off []int) ReplicasPlan {
-	settled := len(off) == 0 && len(in.Seen.Moving) == 0
+	settled := len(off) == 0 && in.Seen.MovingKnown && len(in.Seen.Moving) == 0
 	switch {
-	case settled && in.Seen.MovingKnown && in.Was.TargetReplicas == int64(in.Wanted):
+	case settled && in.Was.TargetReplicas == int64(in.Wanted):
 		return ReplicasPlan{Reason: "the goal is met"}
 	case in.Progress == nil:
 		plan := in.keep("the session was not told of", AfterBackoff)
@@ -132,7 +132,15 @@ func (in ReplicasInput) ongoing(off []int) ReplicasPlan {
 		plan := in.keep("the session runs", Soon)
 		plan.Next.Message = in.Progress.Message
 		return plan
-	case settled:
+	default:
+		return in.over(off)
+	}
+}
+
+// over decides when a session is over, or nobody knows it any more.
+func (in ReplicasInput) over(off []int) ReplicasPlan {
+	switch {
+	case len(off) == 0 && len(in.Seen.Moving) == 0:
 		return ReplicasPlan{Reason: "the session is over and nothing differs"}
 	case len(off) == 0 && in.Wanted == BrokerDefault:
 		return ReplicasPlan{Reason: "the session is over and no number is wanted"}

@@ -265,7 +265,7 @@ spec:
 	},
 	{
 		Rule: "topic-min-isr-above-replicas", Kinds: topicKind, Severity: Warn, Strict: true,
-		Summary: "With `min.insync.replicas` above the replication factor, every write with acks=all fails.",
+		Summary: "With `min.insync.replicas` above the replication factor, writes with acks=all fail while any replica is down.",
 		Example: `
 kind: KafkaTopic
 spec:

@@ -10,7 +10,7 @@ import (
 // Options are the operator's choices that rules depend on.
 type Options struct {
 	// StrictConfig refuses options that would otherwise only be warned of,
-	// because they are ignored or make every produce request fail.
+	// because they are ignored or make writes fail.
 	StrictConfig bool
 	// KafkaVersion is the version whose options count where neither the object nor
 	// its Kafka tells; empty to accept what any known version does.

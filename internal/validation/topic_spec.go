@@ -143,12 +143,13 @@ func topicMinISR(in topicInput) []Finding {
 }
 
 // minISRFinding words the same fault for a topic and for a cluster's defaults.
-// Kafka accepts it, and then no producer with acks=all can write.
+// Kafka accepts it, and then asks for as many replicas in sync as there are
+// (effectiveMinIsr in kafka.cluster.Partition).
 func minISRFinding(opts Options, path *field.Path, isr, factor int64, of string) Finding {
 	f := Finding{
 		Path: path, Element: strconv.FormatInt(factor, 10), Value: strconv.FormatInt(isr, 10),
-		Message: fmt.Sprintf("with %s %d there are never %d replicas in sync, so every write with acks=all fails: "+
-			"lower it to %d or less, usually %d", of, factor, isr, factor, max(factor-1, 1)),
+		Message: fmt.Sprintf("with %s %d there are never %d replicas in sync, so Kafka asks for all of them, and writes with acks=all fail "+
+			"while any is down: lower it to %d or less, usually %d", of, factor, isr, factor, max(factor-1, 1)),
 	}
 	if opts.StrictConfig {
 		f.Severity = Refuse

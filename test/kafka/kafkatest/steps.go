@@ -40,14 +40,11 @@ func (s *suite) createMixed(t *testing.T) {
 		if len(seen[name].Partitions) != int(made.Partitions) {
 			t.Errorf("%s: created with %d partitions, described with %d", name, made.Partitions, len(seen[name].Partitions))
 		}
-		want := "1"
-		if name == "contract-mixed-default" {
-			want = "2"
-		}
-		if (s.traits.TellsDefaults || want != "1") && made.MinInSync != want {
-			t.Errorf("%s: created with %s=%q, want %q", name, minInSync, made.MinInSync, want)
-		}
 		wantReplicas(t, name, seen[name], int(made.ReplicationFactor))
+	}
+	s.wantMinInSync(t, created["contract-mixed-default"], "2")
+	if s.traits.TellsDefaults {
+		s.wantMinInSync(t, created["contract-mixed-1"], "1")
 	}
 	if diff := cmp.Diff([]int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, partitionIDs(seen["contract-mixed-12"])); diff != "" {
 		t.Errorf("partitions (-want +got):\n%s", diff)
@@ -64,6 +61,13 @@ func (s *suite) createMixed(t *testing.T) {
 	wantEntry(t, configs["contract-mixed-1"], "retention.ms", "604800000", false)
 	wantEntry(t, configs["contract-mixed-1"], minInSync, "1", false)
 	wantEntry(t, configs["contract-mixed-default"], minInSync, "2", true)
+}
+
+func (s *suite) wantMinInSync(t *testing.T, made client.CreatedTopic, want string) {
+	t.Helper()
+	if made.MinInSync != want {
+		t.Errorf("created with %s=%q, want %q", minInSync, made.MinInSync, want)
+	}
 }
 
 func (s *suite) createBad(t *testing.T) {
