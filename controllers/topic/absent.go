@@ -17,7 +17,7 @@ func (a absent) err() error {
 	if a.why == nil {
 		return fmt.Errorf("%w: there is no connection yet", kafka.ErrUnreachable)
 	}
-	return fmt.Errorf("%w: %v", kafka.ErrUnreachable, a.why)
+	return fmt.Errorf("%w: %s", kafka.ErrUnreachable, a.why.Error())
 }
 
 // DescribeTopics implements Admin.

@@ -15,9 +15,6 @@ import (
 	"github.com/sluice-kafka/sluice/internal/rebalance"
 )
 
-// mostCordoned bounds a list of brokers: no cluster has as many.
-const mostCordoned = 100_000
-
 // Cordons tells what Kubernetes knows of brokers of a Kafka that are to take no new
 // replicas: those that an administrator cordoned, and those that are being emptied, as
 // the cluster controller published. Both are read from the API server, since a replica
@@ -26,7 +23,6 @@ func Cordons(live client.Reader, kafka types.NamespacedName) func(context.Contex
 	return func(ctx context.Context) (map[int32]rebalance.Cordon, error) {
 		ctx, cancel := context.WithTimeout(ctx, writeLimit)
 		defer cancel()
-		cordons := map[int32]rebalance.Cordon{}
 		k := &kafkav1.Kafka{}
 		if err := live.Get(ctx, kafka, k); err != nil {
 			return nil, fmt.Errorf("reading which brokers of Kafka %s are cordoned: %w", kafka, err)
@@ -35,16 +31,10 @@ func Cordons(live client.Reader, kafka types.NamespacedName) func(context.Contex
 		if err != nil {
 			return nil, fmt.Errorf("reading the annotation %s of Kafka %s: %w", kafkav1.AnnotationCordon, kafka, err)
 		}
-		for id := range byHand.All() {
-			if len(cordons) == mostCordoned {
-				break // a span may have no sensible end
-			}
-			cordons[id] = rebalance.CordonedByHand
-		}
 		cm := &corev1.ConfigMap{}
 		err = live.Get(ctx, types.NamespacedName{Namespace: kafka.Namespace, Name: facts.Name(kafka.Name)}, cm)
 		if apierrors.IsNotFound(err) {
-			return cordons, nil // Sluice does not run this cluster
+			return nil, nil // Sluice does not run this cluster
 		}
 		var seen facts.Facts
 		if err == nil {
@@ -53,11 +43,6 @@ func Cordons(live client.Reader, kafka types.NamespacedName) func(context.Contex
 		if err != nil {
 			return nil, fmt.Errorf("reading which brokers of Kafka %s are being emptied: %w", kafka, err)
 		}
-		for _, b := range seen.Brokers {
-			if b.Draining {
-				cordons[b.ID] = rebalance.Draining
-			}
-		}
-		return cordons, nil
+		return rebalance.CordonsOf(seen, byHand), nil
 	}
 }

@@ -20,8 +20,10 @@ func TestBrokersThatTakeNoNewReplicas(t *testing.T) {
 		want      map[int32]rebalance.Cordon
 		wantErr   string
 	}{
-		"none":                                           {want: map[int32]rebalance.Cordon{}},
-		"those cordoned by hand":                         {cordon: "1,4", want: map[int32]rebalance.Cordon{1: rebalance.CordonedByHand, 4: rebalance.CordonedByHand}},
+		"none of a Kafka that Sluice does not run": {cordon: "1"},
+		"those cordoned by hand": {cordon: "1,4", published: published, want: map[int32]rebalance.Cordon{
+			1: rebalance.CordonedByHand, 2: rebalance.Draining, 3: rebalance.Draining,
+		}},
 		"those that are to go":                           {published: published, want: map[int32]rebalance.Cordon{2: rebalance.Draining, 3: rebalance.Draining}},
 		"both, and removal says more":                    {cordon: "2", published: published, want: map[int32]rebalance.Cordon{2: rebalance.Draining, 3: rebalance.Draining}},
 		"nothing is known of a Kafka that is gone":       {absent: true, wantErr: "ns/k"},

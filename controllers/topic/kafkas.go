@@ -84,8 +84,16 @@ func telling() predicate.TypedPredicate[*kafkav1.Kafka] {
 			was.Generation != is.Generation ||
 			(was.DeletionTimestamp == nil) != (is.DeletionTimestamp == nil) ||
 			!maps.Equal(was.Annotations, is.Annotations) ||
-			!reflect.DeepEqual(was.Status.Listeners, is.Status.Listeners)
+			!reflect.DeepEqual(was.Status.Listeners, is.Status.Listeners) ||
+			ready(was) != ready(is)
 	}}
+}
+
+// ready tells whether whoever runs a Kafka says that it can be worked with.
+func ready(k *kafkav1.Kafka) bool {
+	return slices.ContainsFunc(k.Status.Conditions, func(c kafkav1.Condition) bool {
+		return c.Type == kafkav1.ConditionReady && c.Status == string(metav1.ConditionTrue)
+	})
 }
 
 // Reconcile brings the loop of a Kafka in step with it.
@@ -106,6 +114,11 @@ func (r *kafkas) Reconcile(ctx context.Context, k key) (ctrl.Result, error) {
 	if what != leave {
 		delete(r.told, k)
 	}
+	r.act(ctx, k, kafka, what, others)
+	return again, nil
+}
+
+func (r *kafkas) act(ctx context.Context, k key, kafka *kafkav1.Kafka, what standing, others *obstacle) {
 	switch what {
 	case serve:
 		r.serve(ctx, k, kafka)
@@ -123,7 +136,6 @@ func (r *kafkas) Reconcile(ctx context.Context, k key) (ctrl.Result, error) {
 			ctrl.LoggerFrom(ctx).Info("Forgetting the topics of a Kafka that is gone", "kafka", k.String())
 		}
 	}
-	return again, nil
 }
 
 func (r *kafkas) serve(ctx context.Context, k key, kafka *kafkav1.Kafka) {
@@ -142,7 +154,9 @@ func (r *kafkas) serve(ctx context.Context, k key, kafka *kafkav1.Kafka) {
 	if l == nil {
 		ctrl.LoggerFrom(ctx).Info("Working on the topics of a Kafka", "kafka", k.String())
 	}
-	r.c.serve(cluster, waits)
+	if l = r.c.serve(cluster, waits); waits == nil && ready(kafka) && !l.link.connected() {
+		l.doubt() // it may just have come up
+	}
 }
 
 // tell says once who looks after the topics of a Kafka.

@@ -165,6 +165,30 @@ func TestExternalClusters(t *testing.T) {
 			text: "- name: my-cluster\n  namespaces: [kafka, apps]\n  bootstrapServers: ['127.0.0.1:9092', 'broker-1:9092']\n",
 			want: []ExternalCluster{{Name: "my-cluster", Namespaces: []string{"kafka", "apps"}, BootstrapServers: []string{"127.0.0.1:9092", "broker-1:9092"}}},
 		},
+		"one that is encrypted and logged in to": {
+			text: "- {name: a, namespaces: [x], bootstrapServers: ['b:1'], tls: {enabled: true, ca: {secret: my-ca}}, credentials: {secret: login}, replicasEngine: builtin}\n",
+			want: []ExternalCluster{{
+				Name: "a", Namespaces: []string{"x"}, BootstrapServers: []string{"b:1"}, ReplicasEngine: EngineBuiltin,
+				TLS:         ExternalTLS{Enabled: true, CA: ExternalCA{Secret: "my-ca", Key: "ca.crt"}},
+				Credentials: ExternalCredentials{Secret: "login"},
+			}},
+		},
+		"a CA for what is not encrypted": {
+			text:    "- {name: a, namespaces: [x], bootstrapServers: ['b:1'], tls: {enabled: false, ca: {secret: my-ca}}}\n",
+			wantErr: []string{"[0].tls.enabled", "must be true"},
+		},
+		"a key without its Secret": {
+			text:    "- {name: a, namespaces: [x], bootstrapServers: ['b:1'], tls: {enabled: true, ca: {key: ca.pem}}}\n",
+			wantErr: []string{"[0].tls.ca.secret", "ca.pem"},
+		},
+		"a Secret that cannot be": {
+			text:    "- {name: a, namespaces: [x], bootstrapServers: ['b:1'], credentials: {secret: My_Secret}}\n",
+			wantErr: []string{"[0].credentials.secret", "My_Secret"},
+		},
+		"an engine that there is not": {
+			text:    "- {name: a, namespaces: [x], bootstrapServers: ['b:1'], replicasEngine: cruise-control}\n",
+			wantErr: []string{"[0].replicasEngine", "cruise-control", "builtin"},
+		},
 		"an empty table": {text: "[]\n", want: []ExternalCluster{}},
 		"a cluster in two entries": {
 			text:    "- {name: a, namespaces: [x], bootstrapServers: ['b:1']}\n- {name: a, namespaces: [other], bootstrapServers: ['c:1']}\n",

@@ -168,38 +168,8 @@ func (b *Builtin) PollReplicas(ctx context.Context, sessions map[string]string) 
 			out[name] = Progress{State: Running, Message: fmt.Sprintf("how far it is could not be read: %v", seen.Err())}
 		default:
 			topic, _ := seen.Get()
-			out[name] = b.progress(topic, s)
+			out[name] = s.progress(topic, &b.recent)
 		}
 	}
 	return out, nil
-}
-
-func (b *Builtin) progress(topic observed.Topic, s session) Progress {
-	if topic.ID != s.topicID {
-		return Progress{State: Unknown, Message: "the topic was deleted and created anew"}
-	}
-	moving, done, settling := 0, 0, 0
-	for i := range topic.Partitions {
-		p := &topic.Partitions[i]
-		switch {
-		case inFlight(p):
-			moving++
-		case len(p.Replicas) == int(s.factor):
-			done++
-		case b.recent.has(p, s.factor):
-			settling++
-		}
-	}
-	total := len(topic.Partitions)
-	message := fmt.Sprintf("%d of %d partitions have %d replicas (%d %%)", done, total, s.factor, 100*done/max(total, 1))
-	switch {
-	case moving > 0:
-		return Progress{State: Running, Message: fmt.Sprintf("%s, %d are being reassigned", message, moving)}
-	case settling > 0:
-		return Progress{State: Running, Message: fmt.Sprintf("%s, %d were reassigned just now, which the brokers do not show yet", message, settling)}
-	case total > 0 && done == total:
-		return Progress{State: Done, Message: message}
-	default:
-		return Progress{State: Unknown, Message: message + ", and no reassignment is in flight"}
-	}
 }

@@ -100,9 +100,9 @@ func TestAChangeRunsFromItsBeginningToItsEnd(t *testing.T) {
 	if diff := cmp.Diff(want, e.kafka.take()); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
 	}
-	e.wantProgress(t, "t", started.Session, rebalance.Running, "1 of 3 partitions have 3 replicas (33 %)", "2 are being reassigned")
+	e.wantProgress(t, "t", started.Session, rebalance.Running, "1 of 3 partitions have 3 replicas (33 %), 2 in flight until the replicas on brokers 0, 1, 2 are in sync")
 	e.kafka.finish("t", 0)
-	e.wantProgress(t, "t", started.Session, rebalance.Running, "2 of 3 partitions", "1 are being reassigned")
+	e.wantProgress(t, "t", started.Session, rebalance.Running, "2 of 3 partitions", "1 in flight until the replicas on brokers 0, 2 are in sync")
 	e.kafka.finish("t")
 	e.wantProgress(t, "t", started.Session, rebalance.Done, "3 of 3 partitions have 3 replicas (100 %)")
 	e.wantReplicas(t, "t", []int32{0, 1, 2}, []int32{1, 0, 2}, []int32{2, 0, 1})
@@ -153,8 +153,9 @@ func TestSessionsThatHaveToBeBegunAnew(t *testing.T) {
 		"the topic is another one": {then: func(e *engine) {
 			e.kafka.topics["t"] = observed.Topic{ID: "another", Partitions: e.kafka.topics["t"].Partitions}
 		}, want: "created anew"},
-		"another engine began it": {session: "f8dbcd52-9d5a-4b8e-9f58-2dd4c06c1d1b", want: "none of the builtin engine"},
-		"it makes no sense":       {session: "builtin:id-of-t:many", want: "none of the builtin engine"},
+		"a broker shows none of its partitions": {then: func(e *engine) { e.kafka.topics["t"] = observed.Topic{ID: "id-of-t"} }, want: "0 of 0 partitions"},
+		"another engine began it":               {session: "f8dbcd52-9d5a-4b8e-9f58-2dd4c06c1d1b", want: "none of the builtin engine"},
+		"it makes no sense":                     {session: "builtin:id-of-t:many", want: "none of the builtin engine"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEngine(3)
@@ -305,6 +306,16 @@ func TestBrokersThatTakeNoReplicas(t *testing.T) {
 		e.change(t, "t", 2)
 		e.wantWrites(t, 1)
 	})
+}
+
+func TestAFencedBrokerIsNotEvenAsked(t *testing.T) {
+	e := newEngine(3)
+	e.kafka.topic("t", []int32{0})
+	e.kafka.brokers[1].Fenced = true
+	e.change(t, "t", 2)
+	if calls := e.kafka.take(); calls["LogDirs"] != 2 || calls["BrokerConfig"] != 2 {
+		t.Errorf("calls %v, want that two brokers are asked", calls)
+	}
 }
 
 func TestWholeCallsThatFailAnswerNothing(t *testing.T) {

@@ -91,9 +91,9 @@ func (c *change) outcome(name string) Started {
 	return Started{Err: fmt.Errorf("change the replication factor of topic %q to %d: %w: %s", name, c.factors[name], ErrLeftOut, message)}
 }
 
-// maxReasons bounds how many a message gives, and maxPartitions how many partitions
-// it names for each.
-const maxReasons, maxPartitions = 4, 10
+// maxReasons bounds how many a message gives, and maxListed how many partitions or
+// brokers it names for each.
+const maxReasons, maxListed = 4, 10
 
 func sentence(reasons []reason) string {
 	var said []string
@@ -102,19 +102,19 @@ func sentence(reasons []reason) string {
 			said = append(said, fmt.Sprintf("%d more reasons", len(reasons)-i))
 			break
 		}
-		said = append(said, named(r.partitions)+": "+r.why)
+		said = append(said, listed("partition", r.partitions)+": "+r.why)
 	}
 	return strings.Join(said, "; ")
 }
 
-// named lists partitions, such as "partitions 0, 1 and 9 more".
-func named(partitions []int32) string {
-	if len(partitions) == 1 {
-		return fmt.Sprintf("partition %d", partitions[0])
+// listed names things by their numbers, such as "partitions 0, 1 and 9 more".
+func listed(noun string, ids []int32) string {
+	if len(ids) == 1 {
+		return fmt.Sprintf("%s %d", noun, ids[0])
 	}
-	shown := partitions[:min(len(partitions), maxPartitions)]
-	text := "partitions " + strings.Trim(strings.ReplaceAll(fmt.Sprint(shown), " ", ", "), "[]")
-	if more := len(partitions) - len(shown); more > 0 {
+	shown := ids[:min(len(ids), maxListed)]
+	text := noun + "s " + strings.Trim(strings.ReplaceAll(fmt.Sprint(shown), " ", ", "), "[]")
+	if more := len(ids) - len(shown); more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text

@@ -40,7 +40,7 @@ func newFake(n int32) *fakeKafka {
 		refused: map[string]error{}, calls: map[string]int{},
 	}
 	for id := range n {
-		f.brokers = append(f.brokers, observed.Broker{ID: id, Rack: string('a' + rune(id%3))})
+		f.brokers = append(f.brokers, observed.Broker{ID: id, Rack: string('a' + id%3)})
 		f.dirs[id] = []observed.LogDir{{Path: "/data"}}
 	}
 	return f

@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sluice-kafka/sluice/internal/facts"
+	"github.com/sluice-kafka/sluice/internal/nodepool"
 	"github.com/sluice-kafka/sluice/internal/observed"
 	"github.com/sluice-kafka/sluice/internal/rebalance"
 )
@@ -198,5 +200,28 @@ func TestBrokers(t *testing.T) {
 		if b.ID == 0 && (b.Replicas != 4 || b.Bytes != 20) {
 			t.Errorf("broker 0 holds %d replicas of %d bytes, want 4 of 20", b.Replicas, b.Bytes)
 		}
+	}
+}
+
+func TestCordonsOf(t *testing.T) {
+	yes, no := true, false
+	byHand, err := nodepool.ParseCordon("1,2,7")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := facts.Facts{Brokers: []facts.Broker{
+		{ID: 0, Cordoned: &no},
+		{ID: 1, Cordoned: &yes},
+		{ID: 2, Draining: true}, // also by hand, but that it goes says more
+		{ID: 3, Cordoned: &yes}, // empty already, or cordoned by nobody that is known
+		{ID: 4, Draining: true, Cordoned: &no},
+		{ID: 5},
+		{ID: 7}, // not in effect yet
+	}}
+	want := map[int32]rebalance.Cordon{
+		1: rebalance.CordonedByHand, 2: rebalance.Draining, 3: rebalance.Cordoned, 4: rebalance.Draining, 7: rebalance.CordonedByHand,
+	}
+	if diff := cmp.Diff(want, rebalance.CordonsOf(seen, byHand)); diff != "" {
+		t.Errorf("cordons (-want +got):\n%s", diff)
 	}
 }

@@ -58,9 +58,8 @@ func (n *node) release() {
 	}
 }
 
-// render writes the node's files. The options of the caller come last and win.
-func (n *node) render(voters string, options *Options) error {
-	var roles, listeners []string
+// base are the options of every node.
+func (n *node) base(voters string, options *Options) map[string]string {
 	brokers := options.Brokers
 	config := map[string]string{
 		"node.id":                        fmt.Sprint(n.id),
@@ -81,6 +80,13 @@ func (n *node) render(voters string, options *Options) error {
 	if n.rack != "" {
 		config["broker.rack"] = n.rack
 	}
+	return config
+}
+
+// render writes the node's files. The options of the caller come last and win.
+func (n *node) render(voters string, options *Options) error {
+	var roles, listeners []string
+	config := n.base(voters, options)
 	if n.isBroker() {
 		roles = append(roles, "broker")
 		listeners = append(listeners, "PLAINTEXT://"+n.address())
