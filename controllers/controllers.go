@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -42,14 +43,46 @@ func Add(mgr ctrl.Manager, opts options.Operator) error {
 }
 
 func addTopic(mgr ctrl.Manager, opts options.Operator) error {
-	alterable, err := topicplan.ParseAlterable(opts.Topics.AlterableConfig)
+	topics, err := topicOptions(opts.Topics)
 	if err != nil {
-		return fmt.Errorf("reading which options of topics may be altered: %w", err)
+		return err
 	}
-	measures := sluicemetrics.NewTopic(metrics.Registry)
-	dial := func(c topic.Cluster) (topic.Connection, error) {
+	topics.Clusters, topics.Kafkas = externalClusters(opts), true
+	return topic.Add(mgr, topics, dialTopics(mgr, topics.Metrics, ""))
+}
+
+// topicOptions are those that do not depend on where the clusters come from.
+func topicOptions(opts options.Topics) (topic.Options, error) {
+	selector, err := labels.Parse(opts.Selector)
+	if err != nil {
+		return topic.Options{}, fmt.Errorf("reading the selector of topics: %w", err)
+	}
+	alterable, err := topicplan.ParseAlterable(opts.AlterableConfig)
+	if err != nil {
+		return topic.Options{}, fmt.Errorf("reading which options of topics may be altered: %w", err)
+	}
+	return topic.Options{
+		MaxBatchSize:     opts.MaxBatchSize,
+		MaxBatchLinger:   opts.MaxBatchLinger,
+		ResyncInterval:   opts.ResyncInterval,
+		UnreachableAfter: opts.UnreachableAfter,
+		Workers:          opts.Workers,
+		Alterable:        alterable,
+		UseFinalizers:    opts.UseFinalizers,
+		Selector:         selector,
+
+		OrphanUnreachable: opts.OnUnreachable == apiv1.OnUnreachableOrphan,
+		OrphanAfter:       opts.OrphanAfter,
+
+		Metrics: sluicemetrics.NewTopic(metrics.Registry),
+	}, nil
+}
+
+// dialTopics makes connections under a client's ID; the usual one where it is empty.
+func dialTopics(mgr ctrl.Manager, measures *sluicemetrics.Topic, clientID string) func(topic.Cluster) (topic.Connection, error) {
+	return func(c topic.Cluster) (topic.Connection, error) {
 		client, err := kafka.New(kafka.Config{
-			BootstrapServers: c.BootstrapServers, Security: c.Security, Observe: measures.AdminObserver(c.ID()),
+			BootstrapServers: c.BootstrapServers, Security: c.Security, ClientID: clientID, Observe: measures.AdminObserver(c.ID()),
 		})
 		if err != nil {
 			return topic.Connection{}, err
@@ -60,22 +93,6 @@ func addTopic(mgr ctrl.Manager, opts options.Operator) error {
 		}
 		return connection, nil
 	}
-	return topic.Add(mgr, topic.Options{
-		Clusters:         externalClusters(opts),
-		Kafkas:           true,
-		MaxBatchSize:     opts.Topics.MaxBatchSize,
-		MaxBatchLinger:   opts.Topics.MaxBatchLinger,
-		ResyncInterval:   opts.Topics.ResyncInterval,
-		UnreachableAfter: opts.Topics.UnreachableAfter,
-		Workers:          opts.Topics.Workers,
-		Alterable:        alterable,
-		UseFinalizers:    opts.Topics.UseFinalizers,
-
-		OrphanUnreachable: opts.Topics.OnUnreachable == apiv1.OnUnreachableOrphan,
-		OrphanAfter:       opts.Topics.OrphanAfter,
-
-		Metrics: measures,
-	}, dial)
 }
 
 // engineOptions has the engine of a cluster that has a Kafka keep off the brokers that

@@ -52,7 +52,12 @@ type Controller struct {
 	running *running
 	// unserved looks after those of them that are being deleted.
 	unserved *unserved
+	// watch brings the resources; nil before the controller leads.
+	watch stopper
 }
+
+// stopper is the part of an informer that tells whether it has ended.
+type stopper interface{ IsStopped() bool }
 
 // Add adds the topic controller and its health check to a manager. dial makes what
 // a cluster is worked on through; it should not connect.
@@ -61,7 +66,11 @@ func Add(mgr ctrl.Manager, opts Options, dial func(Cluster) (Connection, error))
 	if err != nil {
 		return fmt.Errorf("setting up the topic controller: %w", err)
 	}
-	c, err := newController(mgr.GetClient(), mgr.GetEventRecorder("sluice-topic"), documents.OpenAPIV3WithContext(context.Background()), opts, dial)
+	var events recorder = logged{mgr.GetLogger()}
+	if !opts.Standalone {
+		events = mgr.GetEventRecorder("sluice-topic")
+	}
+	c, err := newController(mgr.GetClient(), events, documents.OpenAPIV3WithContext(context.Background()), opts, dial)
 	if err != nil {
 		return fmt.Errorf("setting up the topic controller: %w", err)
 	}
@@ -78,6 +87,11 @@ func Add(mgr ctrl.Manager, opts Options, dial func(Cluster) (Connection, error))
 	}
 	if err := mgr.AddHealthzCheck("topic-controller", func(*http.Request) error { return c.Healthy() }); err != nil {
 		return fmt.Errorf("setting up the topic controller: %w", err)
+	}
+	if opts.Standalone {
+		if err := mgr.AddReadyzCheck("topic-controller", func(*http.Request) error { return c.Running() }); err != nil {
+			return fmt.Errorf("setting up the topic controller: %w", err)
+		}
 	}
 	return mgr.Add(c)
 }
@@ -108,6 +122,9 @@ func (c *Controller) Start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	c.mu.Lock()
+	c.watch = informer
+	c.mu.Unlock()
 	// A standby holds nothing: the handler is told of all there is when added.
 	registration, err := informer.AddEventHandler(c.handler())
 	if err != nil {
@@ -151,10 +168,26 @@ func (c *Controller) run(ctx context.Context) error {
 	return nil
 }
 
+// Running returns an error unless the resources were read and their loops work.
+func (c *Controller) Running() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.running == nil || c.running.ctx.Err() != nil {
+		return errors.New("the topic controller does not run: it reads the KafkaTopics before it begins, and ends with the process")
+	}
+	return nil
+}
+
 // Healthy returns an error if a loop has not got on for two minutes while at
-// work. Waiting for work, for an unreachable Kafka or for leadership is healthy.
+// work, or the resources are not watched any more. Waiting for work, for an
+// unreachable Kafka or for leadership is healthy.
 func (c *Controller) Healthy() error {
 	var errs []error
+	c.mu.Lock()
+	if c.watch != nil && c.watch.IsStopped() {
+		errs = append(errs, errors.New("KafkaTopics are not watched any more"))
+	}
+	c.mu.Unlock()
 	for _, l := range c.all() {
 		if err := l.healthy(); err != nil {
 			errs = append(errs, fmt.Errorf("topics of the Kafka cluster %q: %w", l.id, err))

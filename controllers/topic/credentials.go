@@ -13,6 +13,9 @@ import (
 
 // withSecrets completes the security of a cluster by what its Secrets hold now.
 func (c *Controller) withSecrets(ctx context.Context, cluster Cluster) (Cluster, error) {
+	if cluster.Login != nil {
+		return cluster.withLogin(ctx)
+	}
 	own := kafka.Security{}
 	if cluster.Credentials != nil {
 		data, err := c.secret(ctx, cluster, *cluster.Credentials)
@@ -51,6 +54,17 @@ func (c *Controller) withSecrets(ctx context.Context, cluster Cluster) (Cluster,
 	}
 	cluster.Security = own
 	return cluster, nil
+}
+
+// withLogin has the security that Login reads, and not Login, which cannot be compared.
+func (c Cluster) withLogin(ctx context.Context) (Cluster, error) {
+	security, err := c.Login(ctx)
+	if err != nil {
+		return c, &obstacle{reason: reasonBadCredentials, message: fmt.Sprintf(
+			"what is needed to connect to the Kafka cluster %s cannot be read: %v", c.ID(), err)}
+	}
+	c.Security, c.Login = security, nil
+	return c, nil
 }
 
 // secret reads a Secret from the API server: none is watched or kept.

@@ -29,6 +29,9 @@ type Cluster struct {
 	Namespaces []string
 	// BootstrapServers are host:port pairs.
 	BootstrapServers []string
+	// Unlabelled takes the resources of the namespaces whatever they carry in that
+	// label; the selector alone decides.
+	Unlabelled bool
 	// Kafka is the resource that the cluster was found by; nil for one that has
 	// none.
 	Kafka *types.NamespacedName
@@ -41,6 +44,9 @@ type Cluster struct {
 	CA *SecretKey
 	// Credentials, if set, names a Secret whose data kafka.SecurityOf reads.
 	Credentials *types.NamespacedName
+	// Login, if set, reads how to connect in place of these, as it is each time that it
+	// is called. Its errors show no secret.
+	Login func(ctx context.Context) (kafka.Security, error)
 	// NoEngine says, where no engine changes replication factors, why not and what
 	// would give the cluster one: see NoEngineExternal. A general text if empty.
 	NoEngine string
@@ -96,6 +102,10 @@ type Options struct {
 	OrphanAfter time.Duration
 	// Selector of resources; everything if nil.
 	Selector labels.Selector
+	// Standalone tells that the process does nothing else and may do nothing beyond
+	// KafkaTopics: it sends no Events but logs them, and is ready only while its
+	// loops run.
+	Standalone bool
 	// Metrics to count in; counted nowhere if nil.
 	Metrics *metrics.Topic
 	// Clock; the real one if nil.
@@ -173,5 +183,5 @@ func (c Cluster) check() error {
 
 // serves tells whether a resource with this label in this namespace is meant.
 func (c Cluster) serves(namespace, label string) bool {
-	return label == c.Name && slices.Contains(c.Namespaces, namespace)
+	return (c.Unlabelled || label == c.Name) && slices.Contains(c.Namespaces, namespace)
 }

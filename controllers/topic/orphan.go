@@ -129,6 +129,9 @@ func (c *Controller) kafkaGone(ctx context.Context, k types.NamespacedName) (str
 // orphansIn tells whether topics of a namespace are left behind when Kafka is
 // unreachable for long.
 func (c *Controller) orphansIn(ctx context.Context, namespace string) bool {
+	if c.opts.Standalone { // it has no right to read namespaces
+		return c.opts.OrphanUnreachable
+	}
 	object, err := c.metadata(ctx, corev1.SchemeGroupVersion.WithKind("Namespace"), key{Name: namespace})
 	log := ctrl.LoggerFrom(ctx).WithValues("namespace", namespace)
 	if err != nil {

@@ -112,9 +112,7 @@ func checkCluster(path string, c ExternalCluster) []error {
 		failures = append(failures, fmt.Errorf("%s.bootstrapServers: name at least one broker of %q as host:port", path, c.Name))
 	}
 	for i, s := range c.BootstrapServers {
-		host, port, err := net.SplitHostPort(s)
-		n, numErr := strconv.ParseUint(port, 10, 16)
-		if err != nil || host == "" || numErr != nil || n == 0 {
+		if !isServer(s) {
 			failures = append(failures, fmt.Errorf("%s.bootstrapServers[%d]: %q must be host:port, each server an entry of its own", path, i, s))
 		}
 	}
@@ -143,4 +141,11 @@ func checkConnection(path string, c ExternalCluster) []error {
 			path, c.ReplicasEngine, EngineBuiltin))
 	}
 	return failures
+}
+
+// isServer tells whether s is host:port.
+func isServer(s string) bool {
+	host, port, err := net.SplitHostPort(s)
+	n, numErr := strconv.ParseUint(port, 10, 16)
+	return err == nil && host != "" && numErr == nil && n > 0
 }

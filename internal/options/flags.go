@@ -63,6 +63,8 @@ func (o *Operator) addTopicFlags(fs *pflag.FlagSet) {
 	t := &o.Topics
 	fs.StringVar(&t.ExternalClustersFile, "external-clusters", t.ExternalClustersFile,
 		"YAML file with a list of the Kafka clusters whose topics are managed, each with name, namespaces, bootstrapServers and, where wanted, tls, credentials, replicasEngine (docs/topics.md); Kafkas that are annotated need no entry")
+	fs.StringVar(&t.Selector, "topic-selector", t.Selector,
+		"label selector of the KafkaTopics that are kept; a topic that leaves it is let go of and stays in Kafka; empty for all")
 	fs.IntVar(&t.MaxBatchSize, "max-batch-size", t.MaxBatchSize, "topics that are reconciled together at most")
 	fs.DurationVar(&t.MaxBatchLinger, "max-batch-linger", t.MaxBatchLinger, "how long a batch waits for more topics after its first")
 	fs.DurationVar(&t.ResyncInterval, "resync-interval", t.ResyncInterval, "how often every topic is compared with Kafka")

@@ -101,6 +101,9 @@ type Topics struct {
 	ExternalClustersFile string
 	// ExternalClusters as read from that file.
 	ExternalClusters []ExternalCluster
+	// Selector of the KafkaTopics that are kept, as Kubernetes writes label
+	// selectors; all of them where it is empty.
+	Selector string
 	// MaxBatchSize is the number of topics after which a batch closes.
 	MaxBatchSize int
 	// MaxBatchLinger is how long after its first topic a batch closes.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
@@ -34,9 +35,22 @@ func (o *Operator) Complete() error {
 	return errors.Join(failures...)
 }
 
+// refusal is an option that is wrong.
+type refusal struct {
+	flag  string
+	value any
+	// right is what it should be.
+	right string
+}
+
+// Error implements error.
+func (r *refusal) Error() string {
+	return fmt.Sprintf("--%s=%v (or %s): %s", r.flag, r.value, EnvName(r.flag), r.right)
+}
+
 // refuse words every refusal alike.
 func refuse(flag string, value any, right string) error {
-	return fmt.Errorf("--%s=%v (or %s): %s", flag, value, EnvName(flag), right)
+	return &refusal{flag: flag, value: value, right: right}
 }
 
 func (o *Operator) checkControllers() error {
@@ -129,6 +143,9 @@ func (o *Operator) checkTopics() error {
 	}
 	if t.OnUnreachable != apiv1.OnUnreachableWait && t.OnUnreachable != apiv1.OnUnreachableOrphan {
 		failures = append(failures, refuse("on-unreachable", t.OnUnreachable, "must be "+apiv1.OnUnreachableWait+" or "+apiv1.OnUnreachableOrphan))
+	}
+	if _, err := labels.Parse(t.Selector); err != nil {
+		failures = append(failures, refuse("topic-selector", t.Selector, "must be a label selector, such as team=payments,stage!=test: "+err.Error()))
 	}
 	if _, err := topicplan.ParseAlterable(t.AlterableConfig); err != nil {
 		failures = append(failures, refuse("alterable-topic-config", t.AlterableConfig, err.Error()))

@@ -45,6 +45,7 @@ var chartValues = map[string]map[string]any{
 		"podLabels": map[string]any{"a": "b"}, "podAnnotations": map[string]any{"a": "b"}, "priorityClassName": "system-cluster-critical",
 		"nodeSelector": map[string]any{"a": "b"}, "tolerations": []any{map[string]any{"operator": "Exists"}},
 		"affinity": map[string]any{"nodeAffinity": map[string]any{}}, "imagePullSecrets": []any{map[string]any{"name": "pull"}},
+		"topics":           map[string]any{"selector": "team in (a,b),stage!=test"},
 		"serviceAccount":   map[string]any{"annotations": map[string]any{"a": "b"}},
 		"externalClusters": []any{map[string]any{"name": "c", "namespaces": []any{"a", "b"}, "bootstrapServers": []any{"h:9092"}}},
 	},
