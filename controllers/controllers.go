@@ -51,14 +51,15 @@ func addTopic(mgr ctrl.Manager, opts options.Operator) error {
 		return topic.Connection{Admin: client}, nil
 	}
 	return topic.Add(mgr, topic.Options{
-		Clusters:         clusters,
-		MaxBatchSize:     opts.Topics.MaxBatchSize,
-		MaxBatchLinger:   opts.Topics.MaxBatchLinger,
-		ResyncInterval:   opts.Topics.ResyncInterval,
-		UnreachableAfter: opts.Topics.UnreachableAfter,
-		Workers:          opts.Topics.Workers,
-		UseFinalizers:    opts.Topics.UseFinalizers,
-		Metrics:          measures,
+		Clusters:                clusters,
+		MaxBatchSize:            opts.Topics.MaxBatchSize,
+		MaxBatchLinger:          opts.Topics.MaxBatchLinger,
+		ResyncInterval:          opts.Topics.ResyncInterval,
+		UnreachableAfter:        opts.Topics.UnreachableAfter,
+		Workers:                 opts.Topics.Workers,
+		UseFinalizers:           opts.Topics.UseFinalizers,
+		SkipClusterConfigReview: opts.Topics.SkipClusterConfigReview,
+		Metrics:                 measures,
 	}, dial)
 }
 

@@ -58,6 +58,7 @@ func (l *loop) run(ctx context.Context) {
 		workers.Go(func() { l.work(ctx, heart) })
 	}
 	workers.Go(func() { l.resync(ctx) })
+	workers.Go(func() { l.review(ctx) })
 	workers.Wait()
 }
 

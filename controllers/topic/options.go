@@ -52,6 +52,9 @@ type Options struct {
 	WriteConcurrency int
 	// UseFinalizers must be true: topics are deleted through a finalizer.
 	UseFinalizers bool
+	// SkipClusterConfigReview leaves the brokers' own options alone, which nothing but
+	// warnings depends on.
+	SkipClusterConfigReview bool
 	// Selector of resources; everything if nil.
 	Selector labels.Selector
 	// Metrics to count in; counted nowhere if nil.
@@ -70,6 +73,9 @@ type Admin interface {
 	CreatePartitions(ctx context.Context, growth []kafka.PartitionGrowth) (map[string]error, error)
 	AlterTopicConfigs(ctx context.Context, changes []kafka.TopicConfigChange) (map[string]error, error)
 	DeleteTopics(ctx context.Context, topics []kafka.TopicDeletion) (map[string]error, error)
+	// BrokerOptions is no call for a batch: it reads options in effect at some broker,
+	// and leaves out those that this Kafka does not have.
+	BrokerOptions(ctx context.Context, names []string) (map[string]string, error)
 	Close()
 }
 

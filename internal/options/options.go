@@ -110,6 +110,8 @@ type Topics struct {
 	Workers int
 	// UseFinalizers has a resource wait for its topic's deletion.
 	UseFinalizers bool
+	// SkipClusterConfigReview leaves out the look at the brokers' own options.
+	SkipClusterConfigReview bool
 }
 
 // Clusters is what the cluster controller runs with.

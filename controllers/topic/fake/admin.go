@@ -43,13 +43,17 @@ type Admin struct {
 	ShownConfigs map[string]map[string]string
 	// Normalise is applied to the values that are set.
 	Normalise func(option, value string) string
+	// BrokerOptionsErr fails BrokerOptions until it is nil.
+	BrokerOptionsErr error
 	// BeforeCall is told of each call before it is answered.
 	BeforeCall func(call string, names []string)
+	// brokerOptions are those in effect at the brokers; SetBrokerOption sets one.
+	brokerOptions map[string]string
 }
 
 // NewAdmin makes an empty cluster.
 func NewAdmin() *Admin {
-	a := &Admin{topics: map[string]Topic{}}
+	a := &Admin{topics: map[string]Topic{}, brokerOptions: map[string]string{"auto.create.topics.enable": "false"}}
 	a.Reset()
 	return a
 }
@@ -61,7 +65,7 @@ func (a *Admin) Reset() {
 	a.calls = nil
 	a.NextDescribeTopicsErr, a.NextDescribeConfigsErr, a.NextCreateTopicsErr = nil, nil, nil
 	a.NextCreatePartitionsErr, a.NextAlterConfigsErr, a.NextDeleteTopicsErr = nil, nil, nil
-	a.Unreachable = nil
+	a.Unreachable, a.BrokerOptionsErr = nil, nil
 	a.TopicErrs = map[string]error{}
 	a.Shown = map[string]kafka.TopicDescription{}
 	a.ShownConfigs = map[string]map[string]string{}
@@ -100,6 +104,13 @@ func (a *Admin) RemoveTopic(name string) {
 	delete(a.topics, name)
 }
 
+// SetBrokerOption sets an option of all brokers.
+func (a *Admin) SetBrokerOption(name, value string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.brokerOptions[name] = value
+}
+
 // Close implements the controller's Admin.
 func (a *Admin) Close() {}
 
@@ -129,15 +140,16 @@ func (a *Admin) topicErr(call, name string) error { return a.TopicErrs[call+" "+
 // Answers of Kafka to single topics, by the protocol's error table
 // (org.apache.kafka.common.protocol.Errors).
 var (
-	ErrUnknownTopic      = answer(3, "UNKNOWN_TOPIC_OR_PARTITION")
-	ErrInvalidTopic      = answer(17, "INVALID_TOPIC_EXCEPTION")
-	ErrNotAuthorized     = answer(29, "TOPIC_AUTHORIZATION_FAILED")
-	ErrUnknownTopicID    = answer(100, "UNKNOWN_TOPIC_ID")
-	ErrTopicExists       = answer(36, "TOPIC_ALREADY_EXISTS")
-	ErrInvalidPartitions = answer(37, "INVALID_PARTITIONS")
-	ErrInvalidConfig     = answer(40, "INVALID_CONFIG")
-	ErrDeletionDisabled  = answer(73, "TOPIC_DELETION_DISABLED")
-	ErrTimedOut          = answer(7, "REQUEST_TIMED_OUT")
+	ErrUnknownTopic         = answer(3, "UNKNOWN_TOPIC_OR_PARTITION")
+	ErrInvalidTopic         = answer(17, "INVALID_TOPIC_EXCEPTION")
+	ErrNotAuthorized        = answer(29, "TOPIC_AUTHORIZATION_FAILED")
+	ErrClusterNotAuthorized = answer(31, "CLUSTER_AUTHORIZATION_FAILED")
+	ErrUnknownTopicID       = answer(100, "UNKNOWN_TOPIC_ID")
+	ErrTopicExists          = answer(36, "TOPIC_ALREADY_EXISTS")
+	ErrInvalidPartitions    = answer(37, "INVALID_PARTITIONS")
+	ErrInvalidConfig        = answer(40, "INVALID_CONFIG")
+	ErrDeletionDisabled     = answer(73, "TOPIC_DELETION_DISABLED")
+	ErrTimedOut             = answer(7, "REQUEST_TIMED_OUT")
 )
 
 // Throttled is THROTTLING_QUOTA_EXCEEDED with the time to wait.

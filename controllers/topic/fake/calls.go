@@ -1,6 +1,7 @@
 package fake
 
 import (
+	"cmp"
 	"context"
 	"maps"
 
@@ -15,6 +16,7 @@ const (
 	CreatePartitions = "CreatePartitions"
 	AlterConfigs     = "AlterTopicConfigs"
 	DeleteTopics     = "DeleteTopics"
+	BrokerOptions    = "BrokerOptions"
 )
 
 // Defaults of the cluster's brokers.
@@ -233,6 +235,23 @@ func (a *Admin) DeleteTopics(ctx context.Context, topics []kafka.TopicDeletion) 
 		default:
 			delete(a.topics, t.Name)
 			answer[t.Name] = nil
+		}
+	}
+	return answer, nil
+}
+
+// BrokerOptions implements the controller's Admin.
+func (a *Admin) BrokerOptions(ctx context.Context, names []string) (map[string]string, error) {
+	var none error
+	err := a.begin(ctx, BrokerOptions, names, &none)
+	defer a.mu.Unlock()
+	if err = cmp.Or(err, a.BrokerOptionsErr); err != nil {
+		return nil, err
+	}
+	answer := map[string]string{}
+	for _, name := range names {
+		if value, ok := a.brokerOptions[name]; ok {
+			answer[name] = value
 		}
 	}
 	return answer, nil
