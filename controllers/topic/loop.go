@@ -25,6 +25,7 @@ type loop struct {
 	index    *index
 	memories *memories
 	outage   outage
+	factors  factorRefusals
 	hearts   []*batch.Heartbeat
 }
 

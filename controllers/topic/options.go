@@ -17,6 +17,7 @@ import (
 
 	"github.com/sluice-kafka/sluice/internal/kafka"
 	"github.com/sluice-kafka/sluice/internal/metrics"
+	"github.com/sluice-kafka/sluice/internal/observed"
 )
 
 // Cluster is a Kafka cluster whose topics are kept.
@@ -73,6 +74,9 @@ type Admin interface {
 	CreatePartitions(ctx context.Context, growth []kafka.PartitionGrowth) (map[string]error, error)
 	AlterTopicConfigs(ctx context.Context, changes []kafka.TopicConfigChange) (map[string]error, error)
 	DeleteTopics(ctx context.Context, topics []kafka.TopicDeletion) (map[string]error, error)
+	// DescribeCluster tells who is registered; it is asked where a replication factor
+	// was refused.
+	DescribeCluster(ctx context.Context) (observed.Registration, error)
 	// BrokerOptions is no call for a batch: it reads options in effect at some broker,
 	// and leaves out those that this Kafka does not have.
 	BrokerOptions(ctx context.Context, names []string) (map[string]string, error)

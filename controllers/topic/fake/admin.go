@@ -43,6 +43,8 @@ type Admin struct {
 	ShownConfigs map[string]map[string]string
 	// Normalise is applied to the values that are set.
 	Normalise func(option, value string) string
+	// Brokers is how many are registered; one.
+	Brokers int
 	// BrokerOptionsErr fails BrokerOptions until it is nil.
 	BrokerOptionsErr error
 	// BeforeCall is told of each call before it is answered.
@@ -65,6 +67,7 @@ func (a *Admin) Reset() {
 	a.calls = nil
 	a.NextDescribeTopicsErr, a.NextDescribeConfigsErr, a.NextCreateTopicsErr = nil, nil, nil
 	a.NextCreatePartitionsErr, a.NextAlterConfigsErr, a.NextDeleteTopicsErr = nil, nil, nil
+	a.Brokers = 1
 	a.Unreachable, a.BrokerOptionsErr = nil, nil
 	a.TopicErrs = map[string]error{}
 	a.Shown = map[string]kafka.TopicDescription{}
@@ -146,6 +149,7 @@ var (
 	ErrClusterNotAuthorized = answer(31, "CLUSTER_AUTHORIZATION_FAILED")
 	ErrUnknownTopicID       = answer(100, "UNKNOWN_TOPIC_ID")
 	ErrTopicExists          = answer(36, "TOPIC_ALREADY_EXISTS")
+	ErrInvalidFactor        = answer(38, "INVALID_REPLICATION_FACTOR")
 	ErrInvalidPartitions    = answer(37, "INVALID_PARTITIONS")
 	ErrInvalidConfig        = answer(40, "INVALID_CONFIG")
 	ErrDeletionDisabled     = answer(73, "TOPIC_DELETION_DISABLED")

@@ -6,6 +6,7 @@ import (
 	"maps"
 
 	"github.com/sluice-kafka/sluice/internal/kafka"
+	"github.com/sluice-kafka/sluice/internal/observed"
 )
 
 // Names of the calls, as Calls and TopicErrs use them.
@@ -17,6 +18,7 @@ const (
 	AlterConfigs     = "AlterTopicConfigs"
 	DeleteTopics     = "DeleteTopics"
 	BrokerOptions    = "BrokerOptions"
+	DescribeCluster  = "DescribeCluster"
 )
 
 // Defaults of the cluster's brokers.
@@ -238,6 +240,21 @@ func (a *Admin) DeleteTopics(ctx context.Context, topics []kafka.TopicDeletion) 
 		}
 	}
 	return answer, nil
+}
+
+// DescribeCluster implements the controller's Admin.
+func (a *Admin) DescribeCluster(ctx context.Context) (observed.Registration, error) {
+	var none error
+	err := a.begin(ctx, DescribeCluster, nil, &none)
+	defer a.mu.Unlock()
+	if err != nil {
+		return observed.Registration{}, err
+	}
+	var r observed.Registration
+	for id := range a.Brokers {
+		r.Brokers = append(r.Brokers, observed.Broker{ID: int32(id)})
+	}
+	return r, nil
 }
 
 // BrokerOptions implements the controller's Admin.

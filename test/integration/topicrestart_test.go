@@ -1,0 +1,96 @@
+package integration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	apiv1 "github.com/sluice-kafka/sluice/api/v1"
+)
+
+// topicsThroughARestart restarts the broker in order in the middle of a thousand
+// topics, as an upgrade would.
+func topicsThroughARestart(e *topicEnv) {
+	const n = 600
+	e.start("--max-batch-size=50")
+	wrong := e.watchWrong()
+	creations := make(chan struct{})
+	go func() {
+		defer close(creations)
+		e.createTopics(n)
+	}()
+	e.waitMetric(metricBatches, 3)
+	e.restartBroker(nil)
+	ready := e.count(isReady)
+	<-creations
+	if ready == n {
+		e.Fatal("all topics were ready before the broker was restarted: the test tries nothing")
+	}
+	back := time.Now()
+	e.waitTopics(n, isReady)
+	e.Logf("%d of %d topics were ready when the broker came back; all were %s later", ready, n, time.Since(back).Round(100*time.Millisecond))
+	e.waitInKafka(n)
+	wrong()
+}
+
+// restartBroker restarts the only broker, with other options.
+func (e *topicEnv) restartBroker(config map[string]string) {
+	e.Helper()
+	broker := e.kafka.Brokers()[0]
+	if err := errors.Join(
+		e.kafka.Configure(config), e.kafka.StopNode(e.Context(), broker), e.kafka.StartNode(e.Context(), broker),
+	); err != nil {
+		e.Fatal(err)
+	}
+}
+
+// topicsThatKafkaKeeps deletes resources while the brokers delete nothing: it is
+// said, holds up no other topic, and heals when the brokers may.
+func topicsThatKafkaKeeps(e *topicEnv) {
+	const kept, retained, other = 0, 1, 2
+	const option = "delete.topic.enable"
+	e.restartBroker(map[string]string{option: "false"})
+	e.start("--resync-interval=3s")
+	e.create(kept, apiv1.KafkaTopicSpec{})
+	e.create(retained, apiv1.KafkaTopicSpec{})
+	e.waitTopics(2, isReady)
+	id := e.id(kept)
+	e.delete(kept, retained)
+	e.create(other, apiv1.KafkaTopicSpec{})
+	e.until(func(context.Context) error {
+		errs := []error{e.ready(other)}
+		for _, i := range []int{kept, retained} {
+			kt := e.get(i)
+			if kt == nil || len(kt.Status.Conditions) == 0 {
+				return fmt.Errorf("topic %d says nothing: %+v", i, kt)
+			}
+			c := kt.Status.Conditions[0]
+			for _, part := range []string{"TOPIC_DELETION_DISABLED (73)", option + "=true", apiv1.AnnotationDeletionPolicy} {
+				if c.Status != "False" || c.Reason != apiv1.ReasonKafkaError || !strings.Contains(c.Message, part) {
+					errs = append(errs, fmt.Errorf("topic %d says %+v, which lacks %q", i, c, part))
+				}
+			}
+		}
+		return errors.Join(errs...)
+	})
+	before := e.settled()
+	e.batches(2)
+	if got := e.callsOf("DeleteTopics", before); got != 0 {
+		e.Errorf("%v more tries to delete within seconds, want one in ten minutes", got)
+	}
+	if got := e.id(kept); got != id {
+		e.Errorf("the topic was %s and is %q", id, got)
+	}
+	// The other way out that the message names.
+	e.annotate(retained, apiv1.AnnotationDeletionPolicy, `"`+apiv1.DeletionPolicyRetain+`"`)
+	e.waitTopics(2, func(*apiv1.KafkaTopic) bool { return true })
+	e.restartBroker(map[string]string{option: "true"})
+	e.annotate(kept, "example.com/try", `"again"`) // sooner than in ten minutes
+	e.waitTopics(1, isReady)
+	e.waitInKafka(2)
+	if e.id(kept) != "" || e.id(retained) == "" {
+		e.Errorf("of the deleted topics Kafka has %q, which was to go, and %q, which was to stay", e.id(kept), e.id(retained))
+	}
+}
