@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
@@ -38,20 +39,19 @@ func Add(mgr ctrl.Manager, opts options.Operator) error {
 }
 
 func addTopic(mgr ctrl.Manager, opts options.Operator) error {
-	clusters := make([]topic.Cluster, 0, len(opts.Topics.ExternalClusters))
-	for _, c := range opts.Topics.ExternalClusters {
-		clusters = append(clusters, topic.Cluster{Name: c.Name, Namespaces: c.Namespaces, BootstrapServers: c.BootstrapServers})
-	}
 	measures := sluicemetrics.NewTopic(metrics.Registry)
 	dial := func(c topic.Cluster) (topic.Connection, error) {
-		client, err := kafka.New(kafka.Config{BootstrapServers: c.BootstrapServers, Observe: measures.AdminObserver(c.Name)})
+		client, err := kafka.New(kafka.Config{
+			BootstrapServers: c.BootstrapServers, Security: c.Security, Observe: measures.AdminObserver(c.ID()),
+		})
 		if err != nil {
 			return topic.Connection{}, err
 		}
 		return topic.Connection{Admin: client}, nil
 	}
 	return topic.Add(mgr, topic.Options{
-		Clusters:                clusters,
+		Clusters:                externalClusters(opts),
+		Kafkas:                  true,
 		MaxBatchSize:            opts.Topics.MaxBatchSize,
 		MaxBatchLinger:          opts.Topics.MaxBatchLinger,
 		ResyncInterval:          opts.Topics.ResyncInterval,
@@ -61,6 +61,30 @@ func addTopic(mgr ctrl.Manager, opts options.Operator) error {
 		SkipClusterConfigReview: opts.Topics.SkipClusterConfigReview,
 		Metrics:                 measures,
 	}, dial)
+}
+
+// externalClusters are those of the table; their Secrets are in the operator's own
+// namespace.
+func externalClusters(opts options.Operator) []topic.Cluster {
+	clusters := make([]topic.Cluster, 0, len(opts.Topics.ExternalClusters))
+	for _, c := range opts.Topics.ExternalClusters {
+		cluster := topic.Cluster{
+			Name: c.Name, Namespaces: c.Namespaces, BootstrapServers: c.BootstrapServers,
+			Builtin: c.ReplicasEngine == options.EngineBuiltin,
+		}
+		if c.TLS.Enabled {
+			cluster.Security.TLS = &kafka.TLS{}
+			if ca := c.TLS.CA; ca.Secret != "" {
+				cluster.CA = &topic.SecretKey{Key: ca.Key}
+				cluster.CA.Namespace, cluster.CA.Name = opts.Namespace, ca.Secret
+			}
+		}
+		if c.Credentials.Secret != "" {
+			cluster.Credentials = &types.NamespacedName{Namespace: opts.Namespace, Name: c.Credentials.Secret}
+		}
+		clusters = append(clusters, cluster)
+	}
+	return clusters
 }
 
 // brokerTimeout bounds a call to a broker: a look waits for the slowest of them, and

@@ -51,7 +51,7 @@ func (p *pass) takeDeletion(ctx context.Context, w *work, err error) {
 		p.say(ctx, w, "The topic was gone before its resource", "topicID", w.managedID())
 		p.c.recorder.Eventf(w.topic, nil, corev1.EventTypeNormal, "TopicGone", "Reconcile",
 			"The topic %s with the ID %s was gone already. If there is another topic of that name in %s, it is kept",
-			w.name, w.managedID(), p.cluster.Name)
+			w.name, w.managedID(), p.id)
 		w.released = true
 	case kafka.Passing(err):
 		w.again(err.Error(), kafka.Wait(err))

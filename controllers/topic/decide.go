@@ -14,6 +14,9 @@ import (
 // reconcile takes a batch through its steps.
 func (l *loop) reconcile(ctx context.Context, b batch.Batch[key], heart *batch.Heartbeat) {
 	p := l.newPass(b.Keys, b.Priorities, heart)
+	connection := l.link.take()
+	defer l.link.give(connection)
+	p.admin, p.engine = connection.Admin, connection.Engine
 	for _, step := range []func(context.Context){
 		// What needs nothing of Kafka goes first: it must not wait for a Kafka
 		// that does not answer.

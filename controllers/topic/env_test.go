@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/testr"
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -43,6 +44,9 @@ type env struct {
 	loop   *loop
 	other  *loop
 
+	// dial, if set, makes connections in place of one to kafka.
+	dial func(Cluster) (Connection, error)
+
 	mu     sync.Mutex
 	writes []string
 	events []string
@@ -55,8 +59,10 @@ func newEnv(t *testing.T, change ...func(*Options)) *env {
 	e := &env{t: t, clock: testingclock.NewFakeClock(start), kafka: fake.NewAdmin(), served: newServed("partitions", "replicas")}
 	e.ctx = logr.NewContext(t.Context(), testr.New(t))
 	scheme := runtime.NewScheme()
-	if err := kafkav1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
+	for _, add := range []func(*runtime.Scheme) error{kafkav1.AddToScheme, corev1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
 	}
 	e.kube = fakeclient.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&kafkav1.KafkaTopic{}).WithReturnManagedFields().
 		WithInterceptorFuncs(interceptor.Funcs{
@@ -87,14 +93,22 @@ func newEnv(t *testing.T, change ...func(*Options)) *env {
 	for _, f := range change {
 		f(&opts)
 	}
-	c, err := newController(e.kube, e, e.served, opts, func(Cluster) (Connection, error) { return Connection{Admin: e.kafka}, nil })
+	c, err := newController(e.kube, e, e.served, opts, e.connect)
 	if err != nil {
 		t.Fatal(err)
 	}
 	e.c, e.loop, e.other = c, c.loops[0], c.loops[1]
-	e.loop.admin, e.other.admin = e.kafka, fake.NewAdmin()
+	e.loop.link.use(Connection{Admin: e.kafka})
+	e.other.link.use(Connection{Admin: fake.NewAdmin()})
 	c.schema.look(e.ctx)
 	return e
+}
+
+func (e *env) connect(c Cluster) (Connection, error) {
+	if e.dial != nil {
+		return e.dial(c)
+	}
+	return Connection{Admin: e.kafka}, nil
 }
 
 func (e *env) record(write string) error {
@@ -138,7 +152,7 @@ func (e *env) sync() {
 		there[keyOf(&list.Items[i])] = true
 		e.c.observed(&list.Items[i], false)
 	}
-	for _, l := range e.c.loops {
+	for _, l := range e.c.all() {
 		for _, k := range l.index.keys() {
 			if !there[k] {
 				e.c.gone(k)
@@ -329,12 +343,13 @@ func (e *env) dieTurning() {
 // restart replaces the controller by one that knows nothing.
 func (e *env) restart() {
 	e.t.Helper()
-	c, err := newController(e.kube, e, e.served, e.c.opts, func(Cluster) (Connection, error) { return Connection{Admin: e.kafka}, nil })
+	c, err := newController(e.kube, e, e.served, e.c.opts, e.connect)
 	if err != nil {
 		e.t.Fatal(err)
 	}
 	e.c, e.loop, e.other = c, c.loops[0], c.loops[1]
-	e.loop.admin, e.other.admin = e.kafka, fake.NewAdmin()
+	e.loop.link.use(Connection{Admin: e.kafka})
+	e.other.link.use(Connection{Admin: fake.NewAdmin()})
 	c.schema.look(e.ctx)
 	e.sync()
 }

@@ -39,25 +39,35 @@ func (c *Controller) handler() toolscache.ResourceEventHandler {
 // observed takes a new state of a resource to the loop that it belongs to, and
 // away from the one that it belonged to.
 func (c *Controller) observed(t *kafkav1.KafkaTopic, initial bool) {
-	home := c.home(t)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	k, home := keyOf(t), c.home(t)
 	for _, l := range c.loops {
 		switch {
-		case l == home || !l.index.has(keyOf(t)):
+		case l == home || !l.index.has(k):
 		case home == nil:
 			l.leave(t)
 		default:
-			l.gone(keyOf(t))
-			c.recorder.Eventf(t, nil, corev1.EventTypeNormal, "ClusterChanged", "Reconcile",
-				"The topic %s stays as it is in the Kafka cluster %s, and is kept in %s from now on",
-				t.ClaimedName(), l.cluster.Name, home.cluster.Name)
+			l.gone(k)
+			if l.id != home.id {
+				c.recorder.Eventf(t, nil, corev1.EventTypeNormal, "ClusterChanged", "Reconcile",
+					"The topic %s stays as it is in the Kafka cluster %s, and is kept in %s from now on",
+					t.ClaimedName(), l.id, home.id)
+			}
 		}
 	}
-	if home != nil {
-		home.observed(t, initial)
+	if home == nil {
+		c.strays[k] = t
+		return
 	}
+	delete(c.strays, k)
+	home.observed(t, initial)
 }
 
 func (c *Controller) gone(k key) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.strays, k)
 	for _, l := range c.loops {
 		l.gone(k)
 	}
@@ -70,7 +80,7 @@ func (c *Controller) home(t *kafkav1.KafkaTopic) *loop {
 		return nil
 	}
 	for _, l := range c.loops {
-		if l.cluster.serves(t.Namespace, t.Labels[kafkav1.LabelCluster]) {
+		if cluster, _ := l.settings(); !l.closing && cluster.serves(t.Namespace, t.Labels[kafkav1.LabelCluster]) {
 			return l
 		}
 	}

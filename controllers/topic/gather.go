@@ -17,9 +17,12 @@ import (
 // pass is one batch on its way through the steps.
 type pass struct {
 	*loop
-	now   time.Time
-	works []*work
-	heart *batch.Heartbeat
+	// admin and engine are those of the connection that the batch began with.
+	admin  Admin
+	engine Engine
+	now    time.Time
+	works  []*work
+	heart  *batch.Heartbeat
 	// kept are the optional status fields that may be written.
 	kept topicplan.Kept
 	// aborted tells that Kafka does not answer: no further call is made.

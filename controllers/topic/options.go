@@ -31,11 +31,42 @@ type Cluster struct {
 	// Kafka is the resource that the cluster was found by; nil for one that has
 	// none.
 	Kafka *types.NamespacedName
+	// UID of that resource.
+	UID types.UID
+	// Security of the connections, as far as it is known without Secrets; with what
+	// they hold when the cluster is dialled.
+	Security kafka.Security
+	// CA, if set, is where the certificates are that brokers are verified by.
+	CA *SecretKey
+	// Credentials, if set, names a Secret whose data kafka.SecurityOf reads.
+	Credentials *types.NamespacedName
+	// Builtin has Sluice's own engine change replication factors; without it nothing
+	// does.
+	Builtin bool
+}
+
+// SecretKey is a key of a Secret.
+type SecretKey struct {
+	types.NamespacedName
+	Key string
+}
+
+// ID tells clusters apart, in metrics and logs too: that of a Kafka resource is
+// namespace/name, any other's is its name.
+func (c Cluster) ID() string {
+	if c.Kafka != nil {
+		return c.Kafka.String()
+	}
+	return c.Name
 }
 
 // Options of the topic controller. What is zero gets its default.
 type Options struct {
+	// Clusters that are served from the start to the end.
 	Clusters []Cluster
+	// Kafkas serves those Kafka resources too that are annotated, for as long as they
+	// are.
+	Kafkas bool
 	// MaxBatchSize is the number of topics that close a batch; 1000.
 	MaxBatchSize int
 	// MaxBatchLinger closes a smaller batch this long after its first topic;
@@ -80,6 +111,9 @@ type Admin interface {
 	// BrokerOptions is no call for a batch: it reads options in effect at some broker,
 	// and leaves out those that this Kafka does not have.
 	BrokerOptions(ctx context.Context, names []string) (map[string]string, error)
+	// ClusterID is Kafka's own ID of the cluster, in one call.
+	ClusterID(ctx context.Context) (string, error)
+	// Close ends all calls.
 	Close()
 }
 
@@ -95,7 +129,7 @@ func (o Options) complete() (Options, error) {
 			return o, err
 		}
 		for _, other := range o.Clusters[:i] {
-			if other.Name == c.Name {
+			if other.ID() == c.ID() {
 				return o, fmt.Errorf("kafka cluster %q is given twice: give it once, with all of its namespaces", c.Name)
 			}
 		}

@@ -44,8 +44,8 @@ func (p *pass) measure(ctx context.Context, b batch.Batch[key]) {
 		}
 	}
 	d := p.c.opts.Clock.Since(p.now)
-	p.c.opts.Metrics.Batch(p.cluster.Name, len(b.Keys), d)
-	p.c.opts.Metrics.Reconciled(p.cluster.Name, successful, failed, b.SetAside)
+	p.c.opts.Metrics.Batch(p.id, len(b.Keys), d)
+	p.c.opts.Metrics.Reconciled(p.id, successful, failed, b.SetAside)
 	p.memories.forgetOld(p.now)
 	ctrl.LoggerFrom(ctx).V(1).Info("Worked on a batch", "topics", len(b.Keys), "successful", successful,
 		"failed", failed, "tryingAgain", waiting, "setAside", b.SetAside, "duration", d.String())

@@ -54,7 +54,10 @@ func (l *loop) review(ctx context.Context) {
 
 // lookAtBrokers fails where nothing is known.
 func (l *loop) lookAtBrokers(ctx context.Context) (finding, error) {
-	options, err := l.admin.BrokerOptions(ctx, []string{optionAutoCreate})
+	// It is no batch, for which a connection would have to be kept open.
+	connection := l.link.take()
+	l.link.give(connection)
+	options, err := connection.Admin.BrokerOptions(ctx, []string{optionAutoCreate})
 	switch {
 	case errors.Is(err, kafka.ErrAuthorization):
 		return l.unreviewed(err), nil
@@ -73,14 +76,14 @@ func (l *loop) judgeBrokers(options map[string]string) finding {
 		"The brokers of the Kafka cluster %s have %s=true: a client that asks for a topic before its KafkaTopic is reconciled gets one "+
 			"with the brokers' defaults, a topic that is deleted comes back while clients use it, and topics appear that have no KafkaTopic. "+
 			"Set %s=false on the brokers, or switch this review off with --skip-cluster-config-review",
-		l.cluster.Name, optionAutoCreate, optionAutoCreate)}
+		l.id, optionAutoCreate, optionAutoCreate)}
 }
 
 func (l *loop) unreviewed(err error) finding {
 	return finding{reason: "PermissionMissing", message: fmt.Sprintf(
 		"Whether the brokers of the Kafka cluster %s have %s=true is not known: %v. Nothing else needs this right: "+
 			"grant it, or switch the review off with --skip-cluster-config-review",
-		l.cluster.Name, optionAutoCreate, err)}
+		l.id, optionAutoCreate, err)}
 }
 
 // tell says what is new.

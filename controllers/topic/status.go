@@ -89,7 +89,7 @@ func (p *pass) write(ctx context.Context, works []*work, kind string, patchOf fu
 		patch, status := patchOf(w)
 		start := p.c.opts.Clock.Now()
 		answer, err := p.patch(ctx, w.key(), patch, status)
-		p.c.opts.Metrics.KubernetesWrite(p.cluster.Name, kind, p.c.opts.Clock.Since(start), err)
+		p.c.opts.Metrics.KubernetesWrite(p.id, kind, p.c.opts.Clock.Since(start), err)
 		p.heart.Beat()
 		if err == nil {
 			p.index.wrote(answer)

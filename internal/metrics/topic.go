@@ -128,3 +128,18 @@ func result(err error) string {
 	}
 	return Successful
 }
+
+// Forget drops what is measured of a cluster that is not served any more.
+func (m *Topic) Forget(cluster string) {
+	m.queues.mu.Lock()
+	delete(m.queues.sources, cluster)
+	m.queues.mu.Unlock()
+	labels := prometheus.Labels{"cluster": cluster}
+	for _, v := range []interface {
+		DeletePartialMatch(prometheus.Labels) int
+	}{
+		m.batches, m.batchSize, m.batchSeconds, m.reconciliations, m.locked, m.adminCalls, m.kubernetesWrites, m.reachable,
+	} {
+		v.DeletePartialMatch(labels)
+	}
+}

@@ -60,7 +60,7 @@ func (o *Operator) addCertificateFlags(fs *pflag.FlagSet) {
 func (o *Operator) addTopicFlags(fs *pflag.FlagSet) {
 	t := &o.Topics
 	fs.StringVar(&t.ExternalClustersFile, "external-clusters", t.ExternalClustersFile,
-		"YAML file with a list of the Kafka clusters whose topics are managed, each with name, namespaces, bootstrapServers; without it none are")
+		"YAML file with a list of the Kafka clusters whose topics are managed, each with name, namespaces, bootstrapServers and, where wanted, tls, credentials, replicasEngine (docs/topics.md); Kafkas that are annotated need no entry")
 	fs.IntVar(&t.MaxBatchSize, "max-batch-size", t.MaxBatchSize, "topics that are reconciled together at most")
 	fs.DurationVar(&t.MaxBatchLinger, "max-batch-linger", t.MaxBatchLinger, "how long a batch waits for more topics after its first")
 	fs.DurationVar(&t.ResyncInterval, "resync-interval", t.ResyncInterval, "how often every topic is compared with Kafka")

@@ -48,6 +48,22 @@ var chartValues = map[string]map[string]any{
 		"serviceAccount":   map[string]any{"annotations": map[string]any{"a": "b"}},
 		"externalClusters": []any{map[string]any{"name": "c", "namespaces": []any{"a", "b"}, "bootstrapServers": []any{"h:9092"}}},
 	},
+	"with credentials": {
+		"controllers": []any{"topic"}, "webhook": map[string]any{"enabled": false},
+		"externalClusters": []any{
+			map[string]any{"name": "c", "namespaces": []any{"a"}, "bootstrapServers": []any{"h:9092"}, "replicasEngine": "builtin",
+				"tls": map[string]any{"enabled": true, "ca": map[string]any{"secret": "my-ca"}}, "credentials": map[string]any{"secret": "both"}},
+			map[string]any{"name": "d", "namespaces": []any{"a"}, "bootstrapServers": []any{"i:9092"},
+				"tls": map[string]any{"enabled": true}, "credentials": map[string]any{"secret": "both"}},
+		},
+		"topics": map[string]any{"credentials": map[string]any{"secrets": []any{
+			map[string]any{"namespace": "default", "name": "one"}, map[string]any{"namespace": "default", "name": "007"},
+		}}},
+	},
+	"with any credentials": {
+		"controllers": []any{"topic"}, "webhook": map[string]any{"enabled": false},
+		"topics": map[string]any{"credentials": map[string]any{"anySecret": true}},
+	},
 }
 
 func render(t *testing.T, values map[string]any) []*unstructured.Unstructured {
@@ -93,6 +109,8 @@ func TestChartGivesTheRightsThatAreNeededAndNoMore(t *testing.T) {
 		ownLease   = "coordination.k8s.io/leases[sluice-leader]: get update"
 		said       = "/events: create patch"
 		secret     = "/secrets: create"
+		kafkas     = "kafka.strimzi.io/kafkas: get list watch"
+		podSets    = "core.strimzi.io/strimzipodsets: list"
 	)
 	// What the cluster controller needs.
 	runs := []string{
@@ -124,8 +142,16 @@ func TestChartGivesTheRightsThatAreNeededAndNoMore(t *testing.T) {
 			[]string{lease, ownLease, said},
 		},
 		"for topics": {
-			[]string{topics + " patch", status, events, others, rebalances, published, bundles, tokens, access},
+			[]string{topics + " patch", status, kafkas, podSets, events, others, rebalances, published, bundles, tokens, access},
 			[]string{lease, ownLease, said, "/secrets[sluice-serving-cert]: get list watch update", secret},
+		},
+		"with credentials": {
+			[]string{topics + " patch", status, kafkas, podSets, events, tokens, access},
+			[]string{lease, ownLease, said, "/secrets[both,my-ca]: get"},
+		},
+		"with any credentials": {
+			[]string{topics + " patch", status, kafkas, podSets, "/secrets: get", events, tokens, access},
+			[]string{lease, ownLease, said},
 		},
 		"for admission alone": {
 			[]string{topics, others, rebalances, published, bundles},
@@ -144,6 +170,22 @@ func TestChartGivesTheRightsThatAreNeededAndNoMore(t *testing.T) {
 				t.Errorf("Role, -want +got:\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestChartLetsTheOperatorReadNoOtherSecretThanThoseNamed(t *testing.T) {
+	objects := render(t, chartValues["with credentials"])
+	role := decode[rbacv1.Role](t, objects, "Role", "sluice-topics-credentials")
+	if diff := cmp.Diff([]string{"/secrets[007,one]: get"}, rules(role.Rules)); diff != "" || role.Namespace != "default" {
+		t.Errorf("in %s, -want +got:\n%s", role.Namespace, diff)
+	}
+	binding := decode[rbacv1.RoleBinding](t, objects, "RoleBinding", "sluice-topics-credentials")
+	want := []rbacv1.Subject{{Kind: "ServiceAccount", Name: "sluice", Namespace: harness.Namespace}}
+	if diff := cmp.Diff(want, binding.Subjects); diff != "" || binding.RoleRef.Name != role.Name {
+		t.Errorf("bound to %s, -want +got:\n%s", binding.RoleRef.Name, diff)
+	}
+	if role := decode[rbacv1.Role](t, render(t, nil), "Role", "sluice-topics-credentials"); role != nil {
+		t.Errorf("as it comes: %+v", role)
 	}
 }
 

@@ -35,6 +35,8 @@ type Options struct {
 	Listeners []Listener
 	// Authority signs the certificates of encrypted listeners.
 	Authority *Authority
+	// Issuer of the tokens that listeners with OAUTHBEARER take.
+	Issuer *Issuer
 	// Users of PLAIN and SCRAM with their passwords.
 	Users map[string]string
 	// Authorize has the brokers ask for ACLs. Whoever comes by the plain listener may

@@ -83,6 +83,10 @@ func (l Listener) render(dir string, options *Options) (map[string]string, error
 			config[of+"sasl.jaas.config"] = plainUsers(options.Users)
 		case "SCRAM-SHA-256", "SCRAM-SHA-512":
 			config[of+"sasl.jaas.config"] = scramModule + ";"
+		case "OAUTHBEARER":
+			if err := renderOAuth(config, of, dir, options); err != nil {
+				return nil, err
+			}
 		default:
 			return nil, fmt.Errorf("no broker of these tests can do the mechanism %s", mechanism)
 		}
@@ -132,6 +136,30 @@ func (l Listener) renderTLS(config map[string]string, prefix, dir string, option
 	}
 	return nil
 }
+
+// renderOAuth has tokens checked by Kafka's own validator, with the issuer's keys in a
+// file.
+func renderOAuth(config map[string]string, prefix, dir string, options *Options) error {
+	if options.Issuer == nil {
+		return errors.New("a listener with OAUTHBEARER needs Options.Issuer")
+	}
+	keys, err := options.Issuer.keys()
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(keysPath(dir), keys, 0o600); err != nil {
+		return err
+	}
+	const module = "org.apache.kafka.common.security.oauthbearer."
+	config[prefix+"sasl.jaas.config"] = module + "OAuthBearerLoginModule required;"
+	config[prefix+"sasl.server.callback.handler.class"] = module + "OAuthBearerValidatorCallbackHandler"
+	config[prefix+"sasl.oauthbearer.jwks.endpoint.url"] = "file://" + keysPath(dir)
+	config[prefix+"sasl.oauthbearer.expected.audience"] = issuerAudience
+	config[prefix+"sasl.oauthbearer.expected.issuer"] = issuerName
+	return nil
+}
+
+func keysPath(dir string) string { return filepath.Join(dir, "keys.json") }
 
 // scrams are arguments that give a new cluster the users of SCRAM.
 func (o *Options) scrams() []string {

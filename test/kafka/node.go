@@ -110,7 +110,8 @@ func (n *node) render(voters string, options *Options) error {
 
 	var text strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(config)) {
-		fmt.Fprintf(&text, "%s=%s\n", name, config[name])
+		// A backslash escapes in a file of properties.
+		fmt.Fprintf(&text, "%s=%s\n", name, strings.ReplaceAll(config[name], `\`, `\\`))
 	}
 	if err := os.WriteFile(n.properties(), []byte(text.String()), 0o644); err != nil {
 		return fmt.Errorf("writing the configuration of kafka node %d: %w", n.id, err)
@@ -145,7 +146,10 @@ func (c *Cluster) format(ctx context.Context, n *node) error {
 // start starts the process, which outlives whatever it was started for.
 func (c *Cluster) start(n *node) error {
 	cmd := exec.Command(c.java, c.jvm(c.options.Heap,
-		"-Dlog4j2.configurationFile="+filepath.Join(n.dir, "log4j2.properties"), "kafka.Kafka", n.properties())...)
+		"-Dlog4j2.configurationFile="+filepath.Join(n.dir, "log4j2.properties"),
+		// Kafka reads keys of tokens from nowhere else (BrokerJwtValidator).
+		"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls=file://"+keysPath(n.dir),
+		"-Dorg.apache.kafka.sasl.oauthbearer.allowed.files="+keysPath(n.dir), "kafka.Kafka", n.properties())...)
 	var err error
 	if n.process, err = startProcess(cmd, n.logPath()); err != nil {
 		return fmt.Errorf("starting kafka node %d: %w", n.id, err)

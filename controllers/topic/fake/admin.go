@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sluice-kafka/sluice/internal/kafka"
@@ -27,6 +28,7 @@ type Admin struct {
 	topics map[string]Topic
 	nextID int
 	calls  []string
+	closed int
 
 	// The next call of a kind fails as a whole with these, once.
 	NextDescribeTopicsErr, NextDescribeConfigsErr, NextCreateTopicsErr error
@@ -47,15 +49,25 @@ type Admin struct {
 	Brokers int
 	// BrokerOptionsErr fails BrokerOptions until it is nil.
 	BrokerOptionsErr error
+	// ID is the cluster's own.
+	ID string
+	// NextClusterIDErr fails the next ClusterID, once.
+	NextClusterIDErr error
 	// BeforeCall is told of each call before it is answered.
 	BeforeCall func(call string, names []string)
 	// brokerOptions are those in effect at the brokers; SetBrokerOption sets one.
 	brokerOptions map[string]string
 }
 
-// NewAdmin makes an empty cluster.
+// clusters numbers those that are made.
+var clusters atomic.Int64
+
+// NewAdmin makes an empty cluster, with an ID of its own.
 func NewAdmin() *Admin {
-	a := &Admin{topics: map[string]Topic{}, brokerOptions: map[string]string{"auto.create.topics.enable": "false"}}
+	a := &Admin{
+		topics: map[string]Topic{}, ID: fmt.Sprintf("kafka-%d", clusters.Add(1)),
+		brokerOptions: map[string]string{"auto.create.topics.enable": "false"},
+	}
 	a.Reset()
 	return a
 }
@@ -69,6 +81,7 @@ func (a *Admin) Reset() {
 	a.NextCreatePartitionsErr, a.NextAlterConfigsErr, a.NextDeleteTopicsErr = nil, nil, nil
 	a.Brokers = 1
 	a.Unreachable, a.BrokerOptionsErr = nil, nil
+	a.NextClusterIDErr = nil
 	a.TopicErrs = map[string]error{}
 	a.Shown = map[string]kafka.TopicDescription{}
 	a.ShownConfigs = map[string]map[string]string{}
@@ -114,8 +127,26 @@ func (a *Admin) SetBrokerOption(name, value string) {
 	a.brokerOptions[name] = value
 }
 
-// Close implements the controller's Admin.
-func (a *Admin) Close() {}
+// ClusterID implements the controller's Admin.
+func (a *Admin) ClusterID(ctx context.Context) (string, error) {
+	err := a.begin(ctx, "ClusterID", nil, &a.NextClusterIDErr)
+	defer a.mu.Unlock()
+	return a.ID, err
+}
+
+// Close implements the controller's Admin. The cluster goes on.
+func (a *Admin) Close() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.closed++
+}
+
+// Closed is how many connections to the cluster were closed.
+func (a *Admin) Closed() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.closed
+}
 
 // begin records a call; the caller holds the lock afterwards.
 func (a *Admin) begin(ctx context.Context, call string, names []string, next *error) error {
