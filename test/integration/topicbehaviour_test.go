@@ -51,8 +51,10 @@ func TestTopicBehaviour(t *testing.T) {
 		{name: "restart", run: topicsThroughARestart},
 		{name: "undeletable", run: topicsThatKafkaKeeps},
 		{name: "thousands", run: thousandsOfTopics},
-		// These leave much in the broker.
 		{name: "options", run: topicsWithManyOptions},
+		// It installs the chart anew, with a table for itself.
+		{name: "permissions", run: topicsWithoutARight},
+		// It leaves much in the broker.
 		{name: "partitions", run: topicsWithManyPartitions},
 	}
 	var namespaces []any
@@ -61,7 +63,11 @@ func TestTopicBehaviour(t *testing.T) {
 	}
 	for _, version := range topicVersions() {
 		t.Run(version, func(t *testing.T) {
-			kafka := testkafka.Options{Version: version, Heap: "512m"}
+			kafka := testkafka.Options{
+				Version: version, Heap: "512m", Authorize: true,
+				Listeners: []testkafka.Listener{{Name: loginListener, Mechanisms: []string{"PLAIN"}}},
+				Users:     map[string]string{topicUser: topicPassword},
+			}
 			if policy.Available() == nil {
 				classes := t.TempDir()
 				if err := policy.Compile(t.Context(), version, classes); err != nil {

@@ -215,7 +215,7 @@ func topicsWithManyOptions(e *topicEnv) {
 // Kafka takes in one request, and then grows topics likewise.
 func topicsWithManyPartitions(e *topicEnv) {
 	const n, partitions = 210, 50
-	e.start(oneBatch, "--max-batch-size=210")
+	e.start(oneBatch, "--max-batch-size=210", e.table(e.kafka.Bootstrap()...))
 	before, began := e.settled(), time.Now()
 	e.each(n, func(ctx context.Context, i int) error {
 		return e.kube.Create(ctx, e.topic(i, apiv1.KafkaTopicSpec{Partitions: number(int64(partitions))}))
