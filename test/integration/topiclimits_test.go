@@ -15,6 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
+	"github.com/sluice-kafka/sluice/test/kafka/kafkatest"
 	"github.com/sluice-kafka/sluice/test/kafka/policy"
 )
 
@@ -190,7 +191,7 @@ func topicsWithManyOptions(e *topicEnv) {
 		value          string
 	}{{5, 1, "3000000"}, {12, 2, "4000000"}} {
 		before := e.settled()
-		want, values := map[string]string{}, twelveOptions(test.value)
+		want, values := map[string]string{}, kafkatest.TwelveOptions(test.value)
 		for _, name := range slices.Sorted(maps.Keys(values))[:test.options] {
 			want[name] = test.value
 		}
