@@ -13,6 +13,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
 	"github.com/sluice-kafka/sluice/test/kafka/kafkatest"
@@ -127,18 +128,13 @@ func (e *topicEnv) renewed(n int, before kadm.TopicDetails) {
 	e.Helper()
 	e.each(n, func(ctx context.Context, i int) error { return e.kube.Delete(ctx, e.topic(i, apiv1.KafkaTopicSpec{})) })
 	e.each(n, func(ctx context.Context, i int) error {
-		var err error
-		for range 500 {
-			if err = e.kube.Create(ctx, e.topic(i, apiv1.KafkaTopicSpec{})); !apierrors.IsAlreadyExists(err) {
-				return err
+		return wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+			err := e.kube.Create(ctx, e.topic(i, apiv1.KafkaTopicSpec{}))
+			if apierrors.IsAlreadyExists(err) {
+				return false, nil
 			}
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-time.After(100 * time.Millisecond):
-			}
-		}
-		return err
+			return true, err
+		})
 	})
 	e.waitTopics(n, isReady)
 	e.until(func(context.Context) error {

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"testing"
 	"time"
 
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
+	"github.com/sluice-kafka/sluice/test/harness"
+	testkafka "github.com/sluice-kafka/sluice/test/kafka"
 )
 
 // topicsThroughARestart restarts the broker in order in the middle of a thousand
@@ -93,4 +96,51 @@ func topicsThatKafkaKeeps(e *topicEnv) {
 	if e.id(kept) != "" || e.id(retained) == "" {
 		e.Errorf("of the deleted topics Kafka has %q, which was to go, and %q, which was to stay", e.id(kept), e.id(retained))
 	}
+}
+
+// TestTopicsWhileBrokersAreRestarted restarts one of three brokers while topics are
+// made that ask for all of them, as an upgrade of the cluster would; with
+// SLUICE_KAFKA_VERSIONS=all one after the other. A broker that is away for a moment
+// makes no topic wrong, though Kafka refuses replication factors meanwhile.
+func TestTopicsWhileBrokersAreRestarted(t *testing.T) {
+	in, cluster := topicPartsOn(t, testkafka.Options{Brokers: 3}, harness.ControlPlaneOptions{}, "rolling")
+	e := newTopicEnv(t, in, cluster, "rolling", nil)
+	e.start()
+	wrong := e.watchWrong()
+	brokers := cluster.Brokers()
+	if !everyVersion() {
+		brokers = brokers[:1]
+	}
+	restarted := make(chan error, 1)
+	go func() {
+		for _, broker := range brokers {
+			if err := errors.Join(cluster.StopNode(t.Context(), broker), cluster.StartNode(t.Context(), broker)); err != nil {
+				restarted <- err
+				return
+			}
+		}
+		restarted <- nil
+	}()
+	n, over := 0, false
+	for !over {
+		select {
+		case err := <-restarted:
+			if err != nil {
+				t.Fatal(err)
+			}
+			over = true
+		case <-time.After(100 * time.Millisecond):
+		}
+		e.create(n, apiv1.KafkaTopicSpec{Partitions: number(int64(1)), Replicas: number(int64(3))})
+		n++
+	}
+	e.waitTopics(n, isReady)
+	e.waitInKafka(n)
+	for name, detail := range e.details() {
+		if got := len(detail.Partitions[0].Replicas); got != 3 {
+			t.Errorf("%s has %d replicas, want 3", name, got)
+		}
+	}
+	wrong()
+	t.Logf("%d topics while %d brokers were restarted: %s", n, len(brokers), e.settled().calls(reading{}))
 }
