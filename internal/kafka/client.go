@@ -192,6 +192,12 @@ func (c *Client) classify(ctx context.Context, err, earlier error) error {
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op != "dial" && op.Timeout() {
 		return fmt.Errorf("%w: the broker did not answer: %w", ErrTimeout, err)
 	}
+	return c.connectionError(err)
+}
+
+// connectionError classifies what a connection ended with; other errors stay as they
+// are.
+func (c *Client) connectionError(err error) error {
 	first, ok := errors.AsType[*kgo.ErrFirstReadEOF](err)
 	if ok && NotConnected(first.Unwrap()) {
 		// What was said of it in dialling is more to the point than franz-go's text.

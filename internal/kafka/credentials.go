@@ -197,29 +197,37 @@ func (r *reader) tls() *TLS {
 	default:
 		r.fault(KeyHostNameCheck, "is neither https nor empty")
 	}
-	certificate, key := KeyTLSCertificate, KeyTLSKey
-	if r.has(KeyUserCertificate) || r.has(KeyUserKey) {
-		if r.has(KeyTLSCertificate) || r.has(KeyTLSKey) {
-			r.fault(KeyUserCertificate, "is a second client certificate beside %s; leave one out", KeyTLSCertificate)
-		}
-		certificate, key = KeyUserCertificate, KeyUserKey
-	}
-	switch {
-	case !r.has(certificate) && !r.has(key):
-	case !r.has(key):
-		r.fault(key, "is missing: %s needs it", certificate)
-	case !r.has(certificate):
-		r.fault(certificate, "is missing: %s needs it", key)
-	default:
-		t.Certificate, t.Key = slices.Clone(r.data[certificate]), Secret(r.data[key])
-		if _, err := t.pair(); err != nil {
-			r.fault(key, "and %s: %s", certificate, err)
-		}
-	}
+	t.Certificate, t.Key = r.pair()
 	if len(t.CA) == 0 && len(t.Certificate) == 0 && !t.SkipHostName {
 		return nil
 	}
 	return &t
+}
+
+// pair is the client's certificate and key; both are empty where neither is given.
+func (r *reader) pair() (certificate []byte, key Secret) {
+	ofCertificate, ofKey := KeyTLSCertificate, KeyTLSKey
+	if r.has(KeyUserCertificate) || r.has(KeyUserKey) {
+		if r.has(KeyTLSCertificate) || r.has(KeyTLSKey) {
+			r.fault(KeyUserCertificate, "is a second client certificate beside %s; leave one out", KeyTLSCertificate)
+		}
+		ofCertificate, ofKey = KeyUserCertificate, KeyUserKey
+	}
+	switch {
+	case !r.has(ofCertificate) && !r.has(ofKey):
+		return nil, ""
+	case !r.has(ofKey):
+		r.fault(ofKey, "is missing: %s needs it", ofCertificate)
+		return nil, ""
+	case !r.has(ofCertificate):
+		r.fault(ofCertificate, "is missing: %s needs it", ofKey)
+		return nil, ""
+	}
+	t := TLS{Certificate: slices.Clone(r.data[ofCertificate]), Key: Secret(r.data[ofKey])}
+	if _, err := t.pair(); err != nil {
+		r.fault(ofKey, "and %s: %s", ofCertificate, err)
+	}
+	return t.Certificate, t.Key
 }
 
 func (r *reader) has(key string) bool { return len(strings.TrimSpace(string(r.data[key]))) > 0 }
@@ -334,37 +342,45 @@ func tokenURL(text string) bool {
 	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Hostname() != "" && u.User == nil
 }
 
+// protocols are Kafka's names for whether connections are encrypted, and whether
+// clients log in (SecurityProtocol).
+var protocols = map[string]struct{ encrypted, login bool }{
+	"PLAINTEXT":      {},
+	"SSL":            {encrypted: true},
+	"SASL_PLAINTEXT": {login: true},
+	"SASL_SSL":       {encrypted: true, login: true},
+}
+
 // protocol compares what Kafka's name for all of it says with what there is.
 func (r *reader) protocol(s *Security) {
-	var encrypted, login bool
-	switch strings.ToUpper(r.text(KeySecurityProtocol)) {
-	case "":
+	name := strings.ToUpper(r.text(KeySecurityProtocol))
+	if name == "" {
 		return
-	case "PLAINTEXT":
-	case "SSL":
-		encrypted = true
-	case "SASL_PLAINTEXT":
-		login = true
-	case "SASL_SSL":
-		encrypted, login = true, true
-	default:
+	}
+	p, ok := protocols[name]
+	if !ok {
 		r.fault(KeySecurityProtocol, "is none of PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL")
 		return
 	}
 	switch {
-	case login && s.SASL == nil && r.wrong[KeySASLMechanism] == "" && r.wrong[KeyJAAS] == "":
+	case p.login && s.SASL == nil && r.wrong[KeySASLMechanism] == "" && r.wrong[KeyJAAS] == "":
 		r.fault(KeySASLMechanism, "is missing: %s says that there is a login", KeySecurityProtocol)
-	case !login && s.SASL != nil:
+	case !p.login && s.SASL != nil:
 		r.fault(KeySecurityProtocol, "has no login, though other keys have one; it should begin with SASL_")
 	}
-	if encrypted && s.TLS == nil {
-		s.TLS = &TLS{}
+	s.TLS = r.encryption(s.TLS, p.encrypted)
+}
+
+// encryption is nil where the protocol has none.
+func (r *reader) encryption(given *TLS, encrypted bool) *TLS {
+	switch {
+	case encrypted && given == nil:
+		return &TLS{}
+	case encrypted:
+		return given
+	case given != nil && (len(given.CA) > 0 || len(given.Certificate) > 0):
+		r.fault(KeySecurityProtocol, "is not encrypted, though there are certificates")
 	}
-	if !encrypted && s.TLS != nil {
-		// Kafka's own clients ignore the host name check then.
-		if len(s.TLS.CA) > 0 || len(s.TLS.Certificate) > 0 {
-			r.fault(KeySecurityProtocol, "is not encrypted, though there are certificates")
-		}
-		s.TLS = nil
-	}
+	// Kafka's own clients ignore the host name check then.
+	return nil
 }

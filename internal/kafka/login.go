@@ -51,18 +51,18 @@ func (s SASL) mechanism(timeout time.Duration) (sasl.Mechanism, error) {
 		if err != nil {
 			return nil, err
 		}
-		return login{Mechanism: oauth.Oauth(tokens.auth), as: s.who(), refused: tokens.forget}, nil
+		return login{Mechanism: oauth.Oauth(tokens.auth), as: s.String(), refused: tokens.forget}, nil
 	case MechanismAWSMSKIAM:
 		if (s.Username == "") != (s.Password == "") {
 			return nil, fmt.Errorf("%s needs both an access key and a secret key, or none to take them from the environment", s.Mechanism)
 		}
-		return login{Mechanism: aws.ManagedStreamingIAM(s.aws), as: s.who()}, nil
+		return login{Mechanism: aws.ManagedStreamingIAM(s.aws), as: s.String()}, nil
 	}
 	if s.Username == "" || s.Password == "" {
 		return nil, fmt.Errorf("%s needs a user name and a password", cmp.Or(s.Mechanism, "a login"))
 	}
 	auth := scram.Auth{User: s.Username, Pass: string(s.Password)}
-	l := login{as: s.who()}
+	l := login{as: s.String()}
 	switch s.Mechanism {
 	case MechanismPlain:
 		l.Mechanism = plain.Auth{User: s.Username, Pass: string(s.Password)}.AsMechanism()
@@ -109,7 +109,7 @@ func (l login) Authenticate(ctx context.Context, host string) (sasl.Session, []b
 }
 
 func (l login) failed(err error) error {
-	if NotConnected(err) {
+	if NotConnected(err) || errors.Is(err, ErrClosed) {
 		return err
 	}
 	return fmt.Errorf("%w with %s: %w", ErrAuthentication, l.as, err)
@@ -149,7 +149,7 @@ func (c *Client) loginError(known *kerr.Error, err error) error {
 	}
 	as := "without SASL"
 	if c.security.SASL != nil {
-		as = "with " + c.security.SASL.who()
+		as = "with " + c.security.SASL.String()
 	}
 	a := answer{code: known.Code}
 	// franz-go puts what the broker says of it behind its own text for the code.
@@ -165,7 +165,7 @@ func (s *SASL) advice() string {
 	case s == nil:
 		return "the listener wants a login: give a mechanism and credentials"
 	case s.Mechanism == MechanismOAuthBearer:
-		return fmt.Sprintf("see which issuer, audience and keys the broker asks for, and that its clock and that of %s agree", s.OAuth.TokenURL)
+		return fmt.Sprintf("see which issuer, audience and keys the broker asks for, and that its clock and that of %s agree", endpoint(s.OAuth.TokenURL))
 	case s.Mechanism == MechanismAWSMSKIAM:
 		return "see that the access key is valid, and that its policy allows kafka-cluster:Connect"
 	default:

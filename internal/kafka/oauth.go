@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -97,6 +98,12 @@ func (t *tokens) auth(ctx context.Context) (oauth.Auth, error) {
 	return oauth.Auth{Token: t.token}, nil
 }
 
+// endpoint is a URL without what may be secret in it.
+func endpoint(text string) string {
+	text, _, _ = strings.Cut(text, "?")
+	return text
+}
+
 // forget drops a token that a broker did not take.
 func (t *tokens) forget() {
 	t.mu.Lock()
@@ -107,19 +114,19 @@ func (t *tokens) forget() {
 // failure classifies why there is no token: an endpoint that refuses, one that is not
 // trusted, or one that is away for now.
 func (t *tokens) failure(err error) error {
-	from := fmt.Sprintf("asking %s for a token for the client %q", t.config.TokenURL, t.config.ClientID)
+	if errors.Is(err, context.Canceled) {
+		return ErrClosed
+	}
+	from := fmt.Sprintf("asking %s for a token for the client %q", endpoint(t.config.TokenURL), t.config.ClientID)
+	if asking, ok := errors.AsType[*url.Error](err); ok {
+		err = asking.Err
+	}
 	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
 		said := strings.TrimSpace(refused.Response.Status + " " + refused.ErrorCode + " " + refused.ErrorDescription)
 		// What an endpoint says of a request may have parts of it.
 		said = strings.ReplaceAll(said, t.config.ClientSecret, hidden)
-		switch code := refused.Response.StatusCode; {
-		case code >= 500 || code == http.StatusTooManyRequests || code == http.StatusRequestTimeout:
-			return fmt.Errorf("%w: %s: %s", ErrUnreachable, from, said)
-		case code != http.StatusBadRequest && code != http.StatusUnauthorized && code != http.StatusForbidden:
-			return fmt.Errorf("%w: %s: it answered %s; see that the address is that of a token endpoint", ErrAuthentication, from, said)
-		default:
-			return fmt.Errorf("%w: %s: it answered %s; see that the client's ID and secret are right, and that it may ask for the scopes", ErrAuthentication, from, said)
-		}
+		advice, is := refusedToken(refused.Response.StatusCode)
+		return fmt.Errorf("%w: %s: it answered %s; %s", is, from, said, advice)
 	}
 	if invalid, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return fmt.Errorf("%w: %s: its certificate is not accepted: %w; give the CA certificate of the endpoint", ErrTLS, from, invalid.Err)
@@ -128,4 +135,19 @@ func (t *tokens) failure(err error) error {
 		return fmt.Errorf("%w: %s: %w", ErrUnreachable, from, err)
 	}
 	return fmt.Errorf("%w: %s: the answer is no token: see that the address is that of a token endpoint", ErrAuthentication, from)
+}
+
+// refusedToken tells what an endpoint's status code means. RFC 6749 (section 5.2) has 400
+// and 401 for a refusal.
+func refusedToken(code int) (advice string, is error) {
+	switch code {
+	case http.StatusTooManyRequests, http.StatusRequestTimeout:
+		return "it may answer later", ErrUnreachable
+	case http.StatusOK, http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden:
+		return "see that the client's ID and secret are right, and that it may ask for the scopes", ErrAuthentication
+	}
+	if code >= http.StatusInternalServerError {
+		return "it may answer later", ErrUnreachable
+	}
+	return "see that the address is that of a token endpoint", ErrAuthentication
 }

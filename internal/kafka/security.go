@@ -2,6 +2,7 @@ package kafka
 
 import (
 	"fmt"
+	"io"
 	"log/slog"
 	"slices"
 	"strings"
@@ -84,7 +85,7 @@ func (s Secret) String() string {
 }
 
 // Format implements fmt.Formatter: verbs that do not ask for String print no more.
-func (s Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(s.String())) }
+func (s Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.String()) }
 
 // LogValue implements slog.LogValuer.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
@@ -94,31 +95,33 @@ func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // String says in a few words how a client connects, without secrets.
 func (s Security) String() string {
-	var parts []string
-	switch {
-	case s.TLS == nil:
-		parts = append(parts, "not encrypted")
-	case len(s.TLS.CA) > 0:
-		parts = append(parts, "TLS with a CA that was given")
-	default:
-		parts = append(parts, "TLS with the system's CAs")
-	}
-	if s.TLS != nil && s.TLS.SkipHostName {
-		parts = append(parts, "host names not compared")
-	}
-	if s.TLS != nil && len(s.TLS.Certificate) > 0 {
-		parts = append(parts, "client certificate")
+	encrypted, login := "not encrypted", "no login"
+	if s.TLS != nil {
+		encrypted = s.TLS.String()
 	}
 	if s.SASL != nil {
-		parts = append(parts, s.SASL.who())
-	} else {
-		parts = append(parts, "no login")
+		login = s.SASL.String()
+	}
+	return encrypted + ", " + login
+}
+
+// String says whom a client believes.
+func (t TLS) String() string {
+	parts := []string{"TLS with the system's CAs"}
+	if len(t.CA) > 0 {
+		parts[0] = "TLS with a CA that was given"
+	}
+	if t.SkipHostName {
+		parts = append(parts, "host names not compared")
+	}
+	if len(t.Certificate) > 0 {
+		parts = append(parts, "client certificate")
 	}
 	return strings.Join(parts, ", ")
 }
 
-// who names the mechanism and whom it logs in.
-func (s SASL) who() string {
+// String names the mechanism and whom it logs in.
+func (s SASL) String() string {
 	name := s.Username
 	if s.OAuth != nil && s.Mechanism == MechanismOAuthBearer {
 		name = s.OAuth.ClientID
@@ -128,6 +131,24 @@ func (s SASL) who() string {
 	}
 	return fmt.Sprintf("%s as %q", s.Mechanism, name)
 }
+
+// String names the endpoint and the client.
+func (o OAuth) String() string {
+	return fmt.Sprintf("tokens of %s for %q", endpoint(o.TokenURL), o.ClientID)
+}
+
+// Format implements fmt.Formatter: a verb that does not suit would print the fields
+// without asking their own Format.
+func (s Security) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.String()) }
+
+// Format implements fmt.Formatter, as that of Security.
+func (t TLS) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, t.String()) }
+
+// Format implements fmt.Formatter, as that of Security.
+func (s SASL) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.String()) }
+
+// Format implements fmt.Formatter, as that of Security.
+func (o OAuth) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, o.String()) }
 
 // withoutSecrets has what errors need.
 func (s Security) withoutSecrets() Security {

@@ -38,12 +38,12 @@ func authorities(bundle []byte) ([]*x509.Certificate, error) {
 
 // pair reads the client's certificate and key. Its errors quote nothing.
 func (t *TLS) pair() (*tls.Certificate, error) {
-	if strings.Contains(string(t.Key), "ENCRYPTED") {
-		return nil, errors.New("the key is encrypted with a password, which cannot be used; store it without one")
-	}
 	pair, err := tls.X509KeyPair(t.Certificate, []byte(t.Key))
 	if err == nil {
 		return &pair, nil
+	}
+	if strings.Contains(string(t.Key), "ENCRYPTED") {
+		return nil, errors.New("the key is encrypted with a password, which cannot be used; store it without one")
 	}
 	if _, err := authorities(t.Certificate); err != nil {
 		return nil, errors.New("the certificate is not one in PEM form")
