@@ -15,6 +15,8 @@ import (
 	"github.com/sluice-kafka/sluice/internal/kafka"
 	sluicemetrics "github.com/sluice-kafka/sluice/internal/metrics"
 	"github.com/sluice-kafka/sluice/internal/options"
+	"github.com/sluice-kafka/sluice/internal/rebalance"
+	"github.com/sluice-kafka/sluice/internal/topicplan"
 )
 
 // registrations by the name that --controllers knows.
@@ -39,6 +41,10 @@ func Add(mgr ctrl.Manager, opts options.Operator) error {
 }
 
 func addTopic(mgr ctrl.Manager, opts options.Operator) error {
+	alterable, err := topicplan.ParseAlterable(opts.Topics.AlterableConfig)
+	if err != nil {
+		return fmt.Errorf("reading which options of topics may be altered: %w", err)
+	}
 	measures := sluicemetrics.NewTopic(metrics.Registry)
 	dial := func(c topic.Cluster) (topic.Connection, error) {
 		client, err := kafka.New(kafka.Config{
@@ -47,7 +53,11 @@ func addTopic(mgr ctrl.Manager, opts options.Operator) error {
 		if err != nil {
 			return topic.Connection{}, err
 		}
-		return topic.Connection{Admin: client}, nil
+		connection := topic.Connection{Admin: client}
+		if c.NoEngine == "" {
+			connection.Engine = rebalance.NewBuiltin(client, engineOptions(mgr, c))
+		}
+		return connection, nil
 	}
 	return topic.Add(mgr, topic.Options{
 		Clusters:                externalClusters(opts),
@@ -57,10 +67,20 @@ func addTopic(mgr ctrl.Manager, opts options.Operator) error {
 		ResyncInterval:          opts.Topics.ResyncInterval,
 		UnreachableAfter:        opts.Topics.UnreachableAfter,
 		Workers:                 opts.Topics.Workers,
+		Alterable:               alterable,
 		UseFinalizers:           opts.Topics.UseFinalizers,
 		SkipClusterConfigReview: opts.Topics.SkipClusterConfigReview,
 		Metrics:                 measures,
 	}, dial)
+}
+
+// engineOptions has the engine of a cluster that has a Kafka keep off the brokers that
+// are to take no new replicas.
+func engineOptions(mgr ctrl.Manager, c topic.Cluster) rebalance.Options {
+	if c.Kafka == nil {
+		return rebalance.Options{}
+	}
+	return rebalance.Options{Cordons: topic.Cordons(mgr.GetAPIReader(), *c.Kafka)}
 }
 
 // externalClusters are those of the table; their Secrets are in the operator's own
@@ -70,7 +90,9 @@ func externalClusters(opts options.Operator) []topic.Cluster {
 	for _, c := range opts.Topics.ExternalClusters {
 		cluster := topic.Cluster{
 			Name: c.Name, Namespaces: c.Namespaces, BootstrapServers: c.BootstrapServers,
-			Builtin: c.ReplicasEngine == options.EngineBuiltin,
+		}
+		if c.ReplicasEngine == "" {
+			cluster.NoEngine = topic.NoEngineExternal
 		}
 		if c.TLS.Enabled {
 			cluster.Security.TLS = &kafka.TLS{}

@@ -17,7 +17,7 @@ func (a absent) err() error {
 	if a.why == nil {
 		return fmt.Errorf("%w: there is no connection yet", kafka.ErrUnreachable)
 	}
-	return fmt.Errorf("%w: %v", kafka.ErrUnreachable, a.why)
+	return fmt.Errorf("%w: %s", kafka.ErrUnreachable, a.why.Error())
 }
 
 // DescribeTopics implements Admin.
@@ -47,6 +47,11 @@ func (a absent) AlterTopicConfigs(context.Context, []kafka.TopicConfigChange) (m
 
 // DeleteTopics implements Admin.
 func (a absent) DeleteTopics(context.Context, []kafka.TopicDeletion) (map[string]error, error) {
+	return nil, a.err()
+}
+
+// Reassignments implements Admin.
+func (a absent) Reassignments(context.Context, []string) (map[string][]observed.Partition, error) {
 	return nil, a.err()
 }
 

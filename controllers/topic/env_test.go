@@ -40,6 +40,8 @@ type env struct {
 	// served is the schema that the API server publishes, and follows.
 	served *served
 	kafka  *fake.Admin
+	// engine of the cluster; nil for none.
+	engine *fake.Engine
 	c      *Controller
 	loop   *loop
 	other  *loop
@@ -59,10 +61,8 @@ func newEnv(t *testing.T, change ...func(*Options)) *env {
 	e := &env{t: t, clock: testingclock.NewFakeClock(start), kafka: fake.NewAdmin(), served: newServed("partitions", "replicas")}
 	e.ctx = logr.NewContext(t.Context(), testr.New(t))
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{kafkav1.AddToScheme, corev1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
+	if err := errors.Join(kafkav1.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
+		t.Fatal(err)
 	}
 	e.kube = fakeclient.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&kafkav1.KafkaTopic{}).WithReturnManagedFields().
 		WithInterceptorFuncs(interceptor.Funcs{
@@ -340,6 +340,13 @@ func (e *env) dieTurning() {
 	e.loop.reconcile(e.ctx, b, e.loop.hearts[0])
 }
 
+// withEngine gives the cluster an engine.
+func (e *env) withEngine() *env {
+	e.engine = fake.NewEngine()
+	e.loop.link.use(Connection{Admin: e.kafka, Engine: e.engine})
+	return e
+}
+
 // restart replaces the controller by one that knows nothing.
 func (e *env) restart() {
 	e.t.Helper()
@@ -349,6 +356,9 @@ func (e *env) restart() {
 	}
 	e.c, e.loop, e.other = c, c.loops[0], c.loops[1]
 	e.loop.link.use(Connection{Admin: e.kafka})
+	if e.engine != nil {
+		e.loop.link.use(Connection{Admin: e.kafka, Engine: e.engine})
+	}
 	e.other.link.use(Connection{Admin: fake.NewAdmin()})
 	c.schema.look(e.ctx)
 	e.sync()

@@ -80,7 +80,7 @@ func (c *Controller) home(t *kafkav1.KafkaTopic) *loop {
 		return nil
 	}
 	for _, l := range c.loops {
-		if cluster, _ := l.settings(); !l.closing && cluster.serves(t.Namespace, t.Labels[kafkav1.LabelCluster]) {
+		if !l.closing && l.cluster.serves(t.Namespace, t.Labels[kafkav1.LabelCluster]) {
 			return l
 		}
 	}

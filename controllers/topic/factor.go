@@ -9,6 +9,7 @@ import (
 
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
 	"github.com/sluice-kafka/sluice/internal/kafka"
 	"github.com/sluice-kafka/sluice/internal/observed"
 )
@@ -18,12 +19,8 @@ import (
 // (StripedReplicaPlacer in Kafka's sources: it leaves out brokers in controlled
 // shutdown, and places nothing where all are fenced). In a cluster that is restarted
 // one broker at a time that befalls every new topic that asks for all of them.
-const (
-	// factorPatience is how long such a refusal is not said.
-	factorPatience = time.Minute
-	// factorMemory is how long it is known to have lasted that long.
-	factorMemory = 10 * time.Minute
-)
+// factorPatience is how long such a refusal is not said.
+const factorPatience = time.Minute
 
 // factorRefusals holds since when Kafka has refused replication factors that the
 // registered brokers are enough for. What nothing refuses takes no space.
@@ -42,7 +39,7 @@ type refusedFactor struct {
 func (r *factorRefusals) lasting(f refusedFactor, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	maps.DeleteFunc(r.since, func(_ refusedFactor, since time.Time) bool { return now.Sub(since) >= factorMemory })
+	maps.DeleteFunc(r.since, func(_ refusedFactor, since time.Time) bool { return now.Sub(since) >= 2*factorPatience })
 	since, known := r.since[f]
 	if !known {
 		if r.since == nil {
@@ -57,8 +54,8 @@ func (r *factorRefusals) lasting(f refusedFactor, now time.Time) bool {
 // mayFitSoon tells of a refused replication factor that is not to be reported yet: the
 // brokers that are registered are enough for it, or it is not known how many are.
 func (p *pass) mayFitSoon(ctx context.Context, w *work, err error) bool {
-	if !errors.Is(err, kafka.ErrInvalidReplicationFactor) {
-		return false
+	if !errors.Is(err, kafka.ErrInvalidReplicationFactor) || p.shortageOfBrokers(ctx) != "" || saidWrong(w.topic) {
+		return false // what lacks is known, or silence would gain nothing
 	}
 	factor := w.wanted.Replicas
 	if w.seen != nil {
@@ -86,4 +83,11 @@ func (p *pass) registeredBrokers(ctx context.Context) (n int, known bool) {
 		}
 	}
 	return len(p.registration.Brokers), len(p.registration.Brokers) > 0
+}
+
+// saidWrong tells of a resource whose status says so at its generation.
+func saidWrong(t *kafkav1.KafkaTopic) bool {
+	s := &t.Status
+	return s.ObservedGeneration == t.Generation && len(s.Conditions) > 0 &&
+		s.Conditions[0].Type == kafkav1.ConditionReady && s.Conditions[0].Status == "False"
 }

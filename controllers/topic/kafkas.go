@@ -96,7 +96,7 @@ func (r *kafkas) Reconcile(ctx context.Context, k key) (ctrl.Result, error) {
 	}
 	var podSets []string
 	var again ctrl.Result
-	if kafka != nil && handedOver(kafka) && wantsStrimzi(kafka) {
+	if kafka != nil && isHandedOver(kafka) && wantsStrimzi(kafka) {
 		if podSets, err = r.podSets(ctx, k); err != nil {
 			return ctrl.Result{}, err
 		}
@@ -106,6 +106,11 @@ func (r *kafkas) Reconcile(ctx context.Context, k key) (ctrl.Result, error) {
 	if what != leave {
 		delete(r.told, k)
 	}
+	r.act(ctx, k, kafka, what, others)
+	return again, nil
+}
+
+func (r *kafkas) act(ctx context.Context, k key, kafka *kafkav1.Kafka, what standing, others *obstacle) {
 	switch what {
 	case serve:
 		r.serve(ctx, k, kafka)
@@ -123,14 +128,13 @@ func (r *kafkas) Reconcile(ctx context.Context, k key) (ctrl.Result, error) {
 			ctrl.LoggerFrom(ctx).Info("Forgetting the topics of a Kafka that is gone", "kafka", k.String())
 		}
 	}
-	return again, nil
 }
 
 func (r *kafkas) serve(ctx context.Context, k key, kafka *kafkav1.Kafka) {
 	cluster, waits := clusterOf(kafka)
 	l := r.c.serving(k.String())
 	if l != nil {
-		if was, _ := l.settings(); was.UID != kafka.UID {
+		if was, _ := l.settings(); l.cluster.UID != kafka.UID {
 			// Another Kafka of the same name: nothing that is known of the old one holds.
 			r.c.abandon(k.String(), false)
 			l = nil

@@ -180,7 +180,7 @@ func TestTopicsAreServedWhileTheirKafkaIsAnnotated(t *testing.T) {
 }
 
 func TestTopicsOfAKafkaThatIsGoneAreForgottenAsTheyAre(t *testing.T) {
-	for name, go_ := range map[string]func(e *kafkasEnv, k *kafkav1.Kafka){
+	for name, leaves := range map[string]func(e *kafkasEnv, k *kafkav1.Kafka){
 		"deleted": func(e *kafkasEnv, k *kafkav1.Kafka) {
 			if err := e.kube.Delete(e.ctx, k); err != nil {
 				e.t.Fatal(err)
@@ -201,7 +201,7 @@ func TestTopicsOfAKafkaThatIsGoneAreForgottenAsTheyAre(t *testing.T) {
 			e.put(k)
 			e.use("k")
 			e.turn()
-			go_(e, k)
+			leaves(e, k)
 			e.takeWrites()
 			e.look("k")
 			if e.c.serving("ns/k") != nil || !e.loop.index.empty() {

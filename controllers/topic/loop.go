@@ -34,8 +34,11 @@ type loop struct {
 	hearts   []*batch.Heartbeat
 	told     told
 
-	mu      sync.Mutex
+	// cluster as it was found: its names and its Kafka stay.
 	cluster Cluster
+	mu      sync.Mutex
+	// latest is what is known of the cluster now.
+	latest Cluster
 	// waits tells why the cluster cannot be dialled as it stands; nil if it can.
 	waits *obstacle
 
@@ -60,6 +63,7 @@ func newLoop(c *Controller, cluster Cluster, waits *obstacle) *loop {
 	l := &loop{
 		id:       cluster.ID(),
 		cluster:  cluster,
+		latest:   cluster,
 		waits:    waits,
 		c:        c,
 		dial:     c.dial,
@@ -83,7 +87,7 @@ func newLoop(c *Controller, cluster Cluster, waits *obstacle) *loop {
 func (l *loop) settings() (Cluster, *obstacle) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.cluster, l.waits
+	return l.latest, l.waits
 }
 
 // run works until ctx ends, at once, or until the loop is stopped: then batches

@@ -18,6 +18,7 @@ import (
 	"github.com/sluice-kafka/sluice/internal/kafka"
 	"github.com/sluice-kafka/sluice/internal/metrics"
 	"github.com/sluice-kafka/sluice/internal/observed"
+	"github.com/sluice-kafka/sluice/internal/topicplan"
 )
 
 // Cluster is a Kafka cluster whose topics are kept.
@@ -40,9 +41,9 @@ type Cluster struct {
 	CA *SecretKey
 	// Credentials, if set, names a Secret whose data kafka.SecurityOf reads.
 	Credentials *types.NamespacedName
-	// Builtin has Sluice's own engine change replication factors; without it nothing
-	// does.
-	Builtin bool
+	// NoEngine says, where no engine changes replication factors, why not and what
+	// would give the cluster one: see NoEngineExternal. A general text if empty.
+	NoEngine string
 }
 
 // SecretKey is a key of a Secret.
@@ -82,6 +83,8 @@ type Options struct {
 	// WriteConcurrency is the number of Kubernetes writes a batch makes at a
 	// time; 16.
 	WriteConcurrency int
+	// Alterable are the options of topics that may be altered.
+	Alterable topicplan.Alterable
 	// UseFinalizers must be true: topics are deleted through a finalizer.
 	UseFinalizers bool
 	// SkipClusterConfigReview leaves the brokers' own options alone, which nothing but
@@ -113,6 +116,8 @@ type Admin interface {
 	BrokerOptions(ctx context.Context, names []string) (map[string]string, error)
 	// ClusterID is Kafka's own ID of the cluster, in one call.
 	ClusterID(ctx context.Context) (string, error)
+	// Reassignments are those in flight; a topic without any has no entry.
+	Reassignments(ctx context.Context, topics []string) (map[string][]observed.Partition, error)
 	// Close ends all calls.
 	Close()
 }

@@ -117,9 +117,8 @@ func (l *loop) unreachableMessage() string {
 // reference is what Events on the cluster itself are about. The cluster need not
 // be a resource: its name and first namespace stand for it.
 func (l *loop) reference() *corev1.ObjectReference {
-	cluster, _ := l.settings()
 	return &corev1.ObjectReference{
 		APIVersion: kafkav1.GroupVersion.String(), Kind: kafkav1.KindKafka,
-		Namespace: cluster.Namespaces[0], Name: cluster.Name, UID: cluster.UID,
+		Namespace: l.cluster.Namespaces[0], Name: l.cluster.Name, UID: l.cluster.UID,
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/sluice-kafka/sluice/internal/kafka"
 )
 
-// handedOver tells whether the topics of a Kafka were handed to this operator.
-func handedOver(k *kafkav1.Kafka) bool {
+// isHandedOver tells whether the topics of a Kafka were handed to this operator.
+func isHandedOver(k *kafkav1.Kafka) bool {
 	return k.Annotations[kafkav1.AnnotationSluiceManaged] == "true" || k.Annotations[kafkav1.AnnotationSluiceTopics] == "true"
 }
 
@@ -43,7 +43,7 @@ func standingOf(k *kafkav1.Kafka, byTable bool, podSets []string) (standing, *ob
 	switch {
 	case k == nil || k.DeletionTimestamp != nil:
 		return forget, nil
-	case !handedOver(k):
+	case !isHandedOver(k):
 		return letGo, nil
 	case byTable:
 		// Which of the two is meant cannot be known, and the entry was there first:
@@ -62,7 +62,10 @@ func standingOf(k *kafkav1.Kafka, byTable bool, podSets []string) (standing, *ob
 // clusterOf reads off a Kafka how its topics are worked on, and what that waits for.
 func clusterOf(k *kafkav1.Kafka) (Cluster, *obstacle) {
 	name := client.ObjectKeyFromObject(k)
-	cluster := Cluster{Name: k.Name, Namespaces: []string{k.Namespace}, Kafka: &name, UID: k.UID, Builtin: builtinEngine(k)}
+	cluster := Cluster{Name: k.Name, Namespaces: []string{k.Namespace}, Kafka: &name, UID: k.UID}
+	if !builtinEngine(k) {
+		cluster.NoEngine = NoEngineCruiseControl
+	}
 	if secret := k.Annotations[kafkav1.AnnotationTopicsCredentials]; secret != "" {
 		cluster.Credentials = &key{Namespace: k.Namespace, Name: secret}
 	}

@@ -141,8 +141,8 @@ func TestWhoChangesReplicationFactors(t *testing.T) {
 		"Sluice where it is told to":      {aKafka("k", cruiseControl, annotated(kafkav1.AnnotationRebalanceEngine, "builtin")), true},
 		"nobody yet where that is wanted": {aKafka("k", annotated(kafkav1.AnnotationRebalanceEngine, "cruise-control")), false},
 	} {
-		if cluster, _ := clusterOf(test.kafka); cluster.Builtin != test.want {
-			t.Errorf("%s: built-in engine %v, want %v", name, cluster.Builtin, test.want)
+		if cluster, _ := clusterOf(test.kafka); (cluster.NoEngine == "") != test.want {
+			t.Errorf("%s: without an engine since %q, want one: %v", name, cluster.NoEngine, test.want)
 		}
 	}
 }

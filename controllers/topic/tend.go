@@ -64,8 +64,8 @@ func (t *told) once(what string) bool {
 // change takes what is known of the cluster by now.
 func (l *loop) change(cluster Cluster, waits *obstacle) {
 	l.mu.Lock()
-	same := reflect.DeepEqual(l.cluster, cluster) && reflect.DeepEqual(l.waits, waits)
-	l.cluster, l.waits = cluster, waits
+	same := reflect.DeepEqual(l.latest, cluster) && reflect.DeepEqual(l.waits, waits)
+	l.latest, l.waits = cluster, waits
 	l.mu.Unlock()
 	if !same {
 		l.doubt()

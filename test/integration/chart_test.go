@@ -110,6 +110,7 @@ func TestChartGivesTheRightsThatAreNeededAndNoMore(t *testing.T) {
 		said       = "/events: create patch"
 		secret     = "/secrets: create"
 		kafkas     = "kafka.strimzi.io/kafkas: get list watch"
+		toGo       = "/configmaps: get"
 		podSets    = "core.strimzi.io/strimzipodsets: list"
 	)
 	// What the cluster controller needs.
@@ -146,11 +147,11 @@ func TestChartGivesTheRightsThatAreNeededAndNoMore(t *testing.T) {
 			[]string{lease, ownLease, said, "/secrets[sluice-serving-cert]: get list watch update", secret},
 		},
 		"with credentials": {
-			[]string{topics + " patch", status, kafkas, podSets, events, tokens, access},
+			[]string{topics + " patch", status, kafkas, podSets, toGo, events, tokens, access},
 			[]string{lease, ownLease, said, "/secrets[both,my-ca]: get"},
 		},
 		"with any credentials": {
-			[]string{topics + " patch", status, kafkas, podSets, "/secrets: get", events, tokens, access},
+			[]string{topics + " patch", status, kafkas, podSets, "/secrets: get", toGo, events, tokens, access},
 			[]string{lease, ownLease, said},
 		},
 		"for admission alone": {

@@ -40,14 +40,19 @@ func TestTopicsOfClustersThatComeAndGo(t *testing.T) {
 	}
 	cp := controlPlane(t, harness.ControlPlaneOptions{})
 	installPodSets(t, cp)
-	in, err := cp.InstallChart(t.Context(), os.Stderr, map[string]any{"topics": map[string]any{
+	in, err := cp.InstallChart(t.Context(), os.Stderr, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &clustersEnv{topicEnv: newTopicEnv(t, in, kafkas["one"], ns, nil), kafkas: kafkas}
+	// A Role needs its namespace.
+	err = in.Upgrade(t.Context(), os.Stderr, map[string]any{"topics": map[string]any{
 		"workers":     4,
 		"credentials": map[string]any{"secrets": []any{map[string]any{"namespace": ns, "name": "login"}}},
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &clustersEnv{topicEnv: newTopicEnv(t, in, kafkas["one"], ns, nil), kafkas: kafkas}
 	e.start("--resync-interval=2s")
 
 	e.createOf("one", 0, 20)

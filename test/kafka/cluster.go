@@ -21,6 +21,8 @@ type Options struct {
 	// Brokers is their number. A single one is the controller too; several
 	// have a controller beside them.
 	Brokers int
+	// Racks of the brokers in the order of their IDs; those beyond its end have none.
+	Racks []string
 	// MetadataVersion to format with; the version's own if empty.
 	MetadataVersion string
 	// Dir keeps data and logs, and is left there by Stop; a temporary folder,
@@ -172,6 +174,9 @@ func (c *Cluster) layOut() error {
 		n := &node{id: id, dir: filepath.Join(c.dir, fmt.Sprintf("node-%d", id))}
 		c.nodes = append(c.nodes, n)
 		var err error
+		if broker && int(id) < len(c.options.Racks) {
+			n.rack = c.options.Racks[id]
+		}
 		if broker {
 			if n.broker, err = reservePort(); err != nil {
 				return err

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sluice-kafka/sluice/internal/kafka"
+	"github.com/sluice-kafka/sluice/internal/observed"
 )
 
 // Topic is a topic of the cluster.
@@ -33,6 +34,7 @@ type Admin struct {
 	// The next call of a kind fails as a whole with these, once.
 	NextDescribeTopicsErr, NextDescribeConfigsErr, NextCreateTopicsErr error
 	NextCreatePartitionsErr, NextAlterConfigsErr, NextDeleteTopicsErr  error
+	NextReassignmentsErr                                               error
 	// Unreachable fails every call until it is nil.
 	Unreachable error
 	// TopicErrs is what changes and describes answer for single topics, by
@@ -43,6 +45,10 @@ type Admin struct {
 	// ShownConfigs overrides which options DescribeTopicConfigs shows as set on a
 	// topic.
 	ShownConfigs map[string]map[string]string
+	// Moving are the reassignments in flight, by topic.
+	Moving map[string][]observed.Partition
+	// MinInSync is the cluster's min.insync.replicas; 1 where empty.
+	MinInSync string
 	// Normalise is applied to the values that are set.
 	Normalise func(option, value string) string
 	// Brokers is how many are registered; one.
@@ -72,7 +78,8 @@ func NewAdmin() *Admin {
 	return a
 }
 
-// Reset forgets calls and faults, and keeps the topics.
+// Reset forgets calls and faults, and keeps the topics, what moves and the cluster's
+// options.
 func (a *Admin) Reset() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -82,6 +89,7 @@ func (a *Admin) Reset() {
 	a.Brokers = 1
 	a.Unreachable, a.BrokerOptionsErr = nil, nil
 	a.NextClusterIDErr = nil
+	a.NextReassignmentsErr = nil
 	a.TopicErrs = map[string]error{}
 	a.Shown = map[string]kafka.TopicDescription{}
 	a.ShownConfigs = map[string]map[string]string{}

@@ -19,6 +19,7 @@ const (
 	DeleteTopics     = "DeleteTopics"
 	BrokerOptions    = "BrokerOptions"
 	DescribeCluster  = "DescribeCluster"
+	Reassignments    = "Reassignments"
 )
 
 // Defaults of the cluster's brokers.
@@ -33,6 +34,14 @@ var types = map[string]kafka.ConfigType{
 	"preallocate":               kafka.ConfigTypeBoolean,
 	"cleanup.policy":            kafka.ConfigTypeList,
 	"min.cleanable.dirty.ratio": kafka.ConfigTypeDouble,
+	minInSync:                   kafka.ConfigTypeInt,
+}
+
+const minInSync = "min.insync.replicas"
+
+// minInSync is what is in effect for a topic of these options.
+func (a *Admin) minInSync(config map[string]string) string {
+	return cmp.Or(config[minInSync], a.MinInSync, "1")
 }
 
 // DescribeTopics implements the controller's Admin.
@@ -94,6 +103,7 @@ func (a *Admin) DescribeTopicConfigs(ctx context.Context, names []string) (map[s
 		c := kafka.TopicConfig{Entries: map[string]kafka.ConfigEntry{
 			"retention.ms": {Value: "604800000", Type: kafka.ConfigTypeLong},
 			"preallocate":  {Value: "false", Type: kafka.ConfigTypeBoolean},
+			minInSync:      {Value: a.minInSync(nil), Type: kafka.ConfigTypeInt},
 		}}
 		config := t.Config
 		if shown, ok := a.ShownConfigs[name]; ok {
@@ -139,7 +149,9 @@ func (a *Admin) CreateTopics(ctx context.Context, topics []kafka.NewTopic) (map[
 			t.Config[option] = a.Normalise(option, value)
 		}
 		a.topics[n.Name] = t
-		answer[n.Name] = kafka.CreatedTopic{ID: t.ID, Partitions: t.Partitions, ReplicationFactor: t.Replicas}
+		answer[n.Name] = kafka.CreatedTopic{
+			ID: t.ID, Partitions: t.Partitions, ReplicationFactor: t.Replicas, MinInSync: a.minInSync(t.Config),
+		}
 	}
 	return answer, nil
 }
@@ -269,6 +281,22 @@ func (a *Admin) BrokerOptions(ctx context.Context, names []string) (map[string]s
 	for _, name := range names {
 		if value, ok := a.brokerOptions[name]; ok {
 			answer[name] = value
+		}
+	}
+	return answer, nil
+}
+
+// Reassignments implements the controller's Admin.
+func (a *Admin) Reassignments(ctx context.Context, topics []string) (map[string][]observed.Partition, error) {
+	err := a.begin(ctx, Reassignments, topics, &a.NextReassignmentsErr)
+	defer a.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	answer := map[string][]observed.Partition{}
+	for _, name := range topics {
+		if moving, ok := a.Moving[name]; ok {
+			answer[name] = moving
 		}
 	}
 	return answer, nil

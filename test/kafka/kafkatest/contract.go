@@ -24,11 +24,13 @@ type Traits struct {
 	ChecksOptions bool
 	// RefusesSameCount: adding no partition is an error.
 	RefusesSameCount bool
+	// TellsDefaults: the answer to a creation has the options that were not given.
+	TellsDefaults bool
 }
 
 // Real are the traits of Apache Kafka, Fake those of kfake.
 var (
-	Real = Traits{NormalisesValues: true, ChecksOptions: true, RefusesSameCount: true}
+	Real = Traits{NormalisesValues: true, ChecksOptions: true, RefusesSameCount: true, TellsDefaults: true}
 	Fake = Traits{}
 )
 
@@ -54,6 +56,7 @@ func Contract(t *testing.T, bootstrap []string, traits Traits) {
 	t.Run("partitions grow topic by topic", s.grow)
 	t.Run("topics are deleted one by one", s.delete)
 	t.Run("nothing asked is nothing sent", s.nothing)
+	t.Run("a cluster has an ID that stays", s.identity)
 }
 
 // Calls counts requests by the name of their API.
