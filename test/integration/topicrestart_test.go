@@ -58,7 +58,7 @@ func topicsThatKafkaKeeps(e *topicEnv) {
 	e.start("--resync-interval=3s")
 	e.create(kept, apiv1.KafkaTopicSpec{})
 	e.create(retained, apiv1.KafkaTopicSpec{})
-	e.waitTopics(2, isReady)
+	e.until(func(context.Context) error { return errors.Join(e.ready(kept), e.ready(retained)) })
 	id := e.id(kept)
 	e.delete(kept, retained)
 	e.create(other, apiv1.KafkaTopicSpec{})
