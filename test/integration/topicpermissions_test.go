@@ -63,11 +63,11 @@ func (r rights) deny(operation kmsg.ACLOperation, topics ...string) (grant func(
 	return func() {
 		r.Helper()
 		deleted, err := r.admin.DeleteACLs(r.Context(), b())
-		if err != nil || len(deleted) == 0 {
+		if err != nil || len(deleted) != max(1, len(topics)) {
 			r.Fatalf("deleting ACLs: %d, %v", len(deleted), err)
 		}
 		for _, d := range deleted {
-			if d.Err != nil || len(d.Deleted) != max(1, len(topics)) {
+			if d.Err != nil || len(d.Deleted) != 1 {
 				r.Fatalf("deleting ACLs: %+v", d)
 			}
 		}
