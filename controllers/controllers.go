@@ -74,6 +74,8 @@ func topicOptions(opts options.Topics) (topic.Options, error) {
 		OrphanUnreachable: opts.OnUnreachable == apiv1.OnUnreachableOrphan,
 		OrphanAfter:       opts.OrphanAfter,
 
+		SkipClusterConfigReview: opts.SkipClusterConfigReview,
+
 		Metrics: sluicemetrics.NewTopic(metrics.Registry),
 	}, nil
 }

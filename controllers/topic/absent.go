@@ -58,5 +58,15 @@ func (a absent) Reassignments(context.Context, []string) (map[string][]observed.
 // ClusterID implements Admin.
 func (a absent) ClusterID(context.Context) (string, error) { return "", a.err() }
 
+// DescribeCluster implements Admin.
+func (a absent) DescribeCluster(context.Context) (observed.Registration, error) {
+	return observed.Registration{}, a.err()
+}
+
+// BrokerOptions implements Admin.
+func (a absent) BrokerOptions(context.Context, []string) (map[string]string, error) {
+	return nil, a.err()
+}
+
 // Close implements Admin.
 func (absent) Close() {}

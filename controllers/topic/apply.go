@@ -51,7 +51,7 @@ func (p *pass) takeCreation(ctx context.Context, w *work, created kafka.CreatedT
 		p.remember(w)
 		w.leave("the topic exists already")
 		w.next.returned = true
-	case kafka.Passing(err):
+	case kafka.Passing(err), p.mayFitSoon(ctx, w, err):
 		w.postpone(err)
 	default:
 		w.faults.topic = p.refusal(ctx, w, err)
@@ -98,7 +98,7 @@ func (p *pass) takeGrowth(ctx context.Context, w *work, err error) {
 		w.memory.GrowthRefused, w.memory.GrowthError = w.seen.Partitions, err.Error()
 		p.remember(w)
 		w.postpone(err)
-	case kafka.Passing(err), errors.Is(err, kafka.ErrUnknownTopic):
+	case kafka.Passing(err), errors.Is(err, kafka.ErrUnknownTopic), p.mayFitSoon(ctx, w, err):
 		w.postpone(err)
 	default:
 		w.faults.partitions = p.refusal(ctx, w, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/sluice-kafka/sluice/internal/batch"
 	"github.com/sluice-kafka/sluice/internal/configdef"
 	"github.com/sluice-kafka/sluice/internal/kafka"
+	"github.com/sluice-kafka/sluice/internal/observed"
 	"github.com/sluice-kafka/sluice/internal/rebalance"
 	"github.com/sluice-kafka/sluice/internal/topicplan"
 )
@@ -29,6 +30,8 @@ type pass struct {
 	kept topicplan.Kept
 	// aborted tells that Kafka does not answer: no further call is made.
 	aborted bool
+	// registration of the cluster's brokers, where a refusal made it be asked for.
+	registration *observed.Registration
 	// shortage is why there may be too few brokers for a replication factor; looked
 	// up once a batch.
 	shortage *string

@@ -30,6 +30,7 @@ type loop struct {
 	index    *index
 	memories *memories
 	outage   outage
+	factors  factorRefusals
 	hearts   []*batch.Heartbeat
 	told     told
 
@@ -114,6 +115,7 @@ func (l *loop) run(ctx context.Context) {
 		workers.Go(func() { l.work(begin, work, heart) })
 	}
 	workers.Go(func() { l.resync(begin) })
+	workers.Go(func() { l.review(begin) })
 	workers.Go(func() { l.tend(begin) })
 	workers.Wait()
 }

@@ -100,6 +100,9 @@ type Options struct {
 	OrphanUnreachable bool
 	// OrphanAfter is how long Kafka has to be unreachable without a break; 10 min.
 	OrphanAfter time.Duration
+	// SkipClusterConfigReview leaves the brokers' own options alone, which nothing but
+	// warnings depends on.
+	SkipClusterConfigReview bool
 	// Selector of resources; everything if nil.
 	Selector labels.Selector
 	// Standalone tells that the process does nothing else and may do nothing beyond
@@ -122,6 +125,12 @@ type Admin interface {
 	CreatePartitions(ctx context.Context, growth []kafka.PartitionGrowth) (map[string]error, error)
 	AlterTopicConfigs(ctx context.Context, changes []kafka.TopicConfigChange) (map[string]error, error)
 	DeleteTopics(ctx context.Context, topics []kafka.TopicDeletion) (map[string]error, error)
+	// DescribeCluster tells who is registered; it is asked where a replication factor
+	// was refused.
+	DescribeCluster(ctx context.Context) (observed.Registration, error)
+	// BrokerOptions is no call for a batch: it reads options in effect at some broker,
+	// and leaves out those that this Kafka does not have.
+	BrokerOptions(ctx context.Context, names []string) (map[string]string, error)
 	// ClusterID is Kafka's own ID of the cluster, in one call.
 	ClusterID(ctx context.Context) (string, error)
 	// Reassignments are those in flight; a topic without any has no entry.

@@ -107,6 +107,9 @@ func (o *orphans) say(ctx context.Context, t *kafkav1.KafkaTopic, cluster string
 // (NamespaceLifecycle in Kubernetes' admission plugins). Where that cannot be learnt
 // the attempt will tell.
 func (c *Controller) closing(ctx context.Context, namespace string) bool {
+	if c.opts.Standalone {
+		return false // it has no right to read namespaces, and sends no Events
+	}
 	object, err := c.metadata(ctx, corev1.SchemeGroupVersion.WithKind("Namespace"), key{Name: namespace})
 	return apierrors.IsNotFound(err) || err == nil && object.DeletionTimestamp != nil
 }

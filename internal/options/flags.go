@@ -78,6 +78,8 @@ func (o *Operator) addTopicFlags(fs *pflag.FlagSet) {
 		apiv1.OnUnreachableWait+" for it, or "+apiv1.OnUnreachableOrphan+" their topics after orphan-after; the annotation "+
 		apiv1.AnnotationOnUnreachable+" of a namespace wins")
 	fs.DurationVar(&t.OrphanAfter, "orphan-after", t.OrphanAfter, "how long Kafka has to be unreachable, without a break, before topics are orphaned")
+	fs.BoolVar(&t.SkipClusterConfigReview, "skip-cluster-config-review", t.SkipClusterConfigReview,
+		"do not look at the brokers' options to warn of auto.create.topics.enable=true, which takes the right to DESCRIBE_CONFIGS on the cluster")
 }
 
 func (o *Operator) addClusterFlags(fs *pflag.FlagSet) {

@@ -124,6 +124,8 @@ type Topics struct {
 	// OrphanAfter.
 	OnUnreachable string
 	OrphanAfter   time.Duration
+	// SkipClusterConfigReview leaves out the look at the brokers' own options.
+	SkipClusterConfigReview bool
 }
 
 // Clusters is what the cluster controller runs with.

@@ -135,7 +135,8 @@ func (n *node) render(voters string, options *Options) error {
 
 // jvm are the arguments of a Java command that starts fast and stays small.
 func (c *Cluster) jvm(heap string, args ...string) []string {
-	return append([]string{"-Xmx" + heap, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", filepath.Join(c.libs, "*")}, args...)
+	classPath := strings.Join(append([]string{filepath.Join(c.libs, "*")}, c.options.ClassPath...), string(filepath.ListSeparator))
+	return append([]string{"-Xmx" + heap, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", classPath}, args...)
 }
 
 // format prepares an empty data folder.
