@@ -59,6 +59,7 @@ func addTopic(mgr ctrl.Manager, opts options.Operator) error {
 		Workers:          opts.Topics.Workers,
 		UseFinalizers:    opts.Topics.UseFinalizers,
 		Metrics:          measures,
+		Debug:            opts.Serving.EnableDebug,
 	}, dial)
 }
 

@@ -148,6 +148,35 @@ func (x *index) keys() []key {
 	return slices.SortedFunc(maps.Keys(x.entries), compareKeys)
 }
 
+// keysByUrgency are all resources in the order in which a full look takes them:
+// those that are being deleted, then those with a change that was not seen to,
+// then the rest.
+func (x *index) keysByUrgency() []key {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var byRank [3][]key
+	for k, e := range x.entries {
+		rank := 2
+		switch {
+		case e.topic.DeletionTimestamp != nil:
+			rank = 0
+		case urgent(e.topic):
+			rank = 1
+		}
+		byRank[rank] = append(byRank[rank], k)
+	}
+	for _, keys := range byRank {
+		slices.SortFunc(keys, compareKeys)
+	}
+	return slices.Concat(byRank[:]...)
+}
+
+func (x *index) len() int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return len(x.entries)
+}
+
 // snapshot is what is known of the keys and of all who claim their names, at one
 // moment. Keys that went are left out.
 func (x *index) snapshot(keys []key) []topicplan.Subject {

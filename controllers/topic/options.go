@@ -56,6 +56,8 @@ type Options struct {
 	Selector labels.Selector
 	// Metrics to count in; counted nowhere if nil.
 	Metrics *metrics.Topic
+	// Debug serves PathResync beside the metrics.
+	Debug bool
 	// Clock; the real one if nil.
 	Clock clock.Clock
 }

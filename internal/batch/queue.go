@@ -225,6 +225,25 @@ func (q *Queue[K]) Len() int {
 	return len(q.waiting)
 }
 
+// Standing is how many keys are where, at one moment. A key that is queued again
+// from a batch is never in none of the three.
+type Standing struct {
+	// Waiting keys could be worked on now, or as soon as what they wait for is
+	// no longer in flight.
+	Waiting int
+	// Delayed keys wait for a time to come.
+	Delayed int
+	// InFlight keys were handed out and are not done.
+	InFlight int
+}
+
+// Standing counts the keys.
+func (q *Queue[K]) Standing() Standing {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return Standing{Waiting: len(q.waiting) - q.delayed.Len(), Delayed: q.delayed.Len(), InFlight: len(q.flying)}
+}
+
 // OldestAge is how long the oldest key that could be worked on has waited; 0
 // when none waits.
 func (q *Queue[K]) OldestAge() time.Duration {
