@@ -230,12 +230,19 @@ func (s *stage) measureLives(ctx context.Context, m *size) error {
 			return fmt.Errorf("the bare loop: %w", err)
 		}
 		m.bareLives = append(m.bareLives, l)
+		s.tell("bare", l)
 		if l, err = s.live(ctx, ours, operatorWorks{}, round); err != nil {
 			return err
 		}
 		m.lives = append(m.lives, l)
+		s.tell("operator", l)
 	}
 	return nil
+}
+
+func (s *stage) tell(who string, l lives) {
+	fmt.Fprintf(s.out, "  %s: created in %s, changed in %s, deleted in %s; load average %s\n", who,
+		l.create.Round(time.Millisecond), l.change.Round(time.Millisecond), l.remove.Round(time.Millisecond), machine.Load())
 }
 
 // finalizerAtCreation tells whether admission puts the finalizer on.

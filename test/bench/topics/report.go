@@ -3,112 +3,168 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
+	"math"
 	"slices"
+	"strconv"
 	"text/tabwriter"
 	"time"
 
 	"github.com/sluice-kafka/sluice/test/bench/machine"
 )
 
-// results of a run, by size, ascending.
+// results of a run.
 type results struct {
 	options
-	sizes []size
+	// measured of each size, ascending.
+	measured []size
 }
 
-// figure is one row of a size.
+// figure is one measurement of a size. Where it has a bare counterpart, both are
+// in seconds.
 type figure struct {
-	// name is without the size; the last size, or that of mainSize, is named
-	// without one too where plain is set.
-	name  string
-	unit  string
-	value float64
-	bare  float64
-	plain string
+	name        string
+	value, bare float64
 }
 
-// mainSize is the size that the bars are about.
+// mainSize is the size that figures without one in their name are of; the largest
+// where it is not among those that were measured.
 const mainSize = 10_000
 
-func (r results) print(out io.Writer) {
-	fmt.Fprintf(out, "\nMachine: %s.\nLoad generator, Kafka, API server, etcd and operator share it.\n", machine.Describe())
-	fmt.Fprintf(out, "A topic has %d partitions, replication factor %d and three options. Times are medians of %d rounds, in turn with\n"+
-		"the bare calls; of changes the percentiles of %d. %d writers, batches of %d.\n\n", partitions, replicas, r.rounds, r.changes, writers, batchSize)
-	r.table(out)
-	fmt.Fprintf(out, "\nmachine: %s\n", machine.Describe())
-	for _, m := range r.sizes {
-		for _, f := range m.figures(r.batch) {
-			fmt.Fprintf(out, "%s_%d: %s\n", f.name, m.topics, number3(f.value))
-			if f.bare > 0 {
-				fmt.Fprintf(out, "bare_%s_%d: %s\n", f.name, m.topics, number3(f.bare))
-				fmt.Fprintf(out, "%s_ratio_%d: %s\n", f.name, m.topics, number3(f.value/f.bare))
-			}
-		}
-		for part, load := range m.loads {
-			fmt.Fprintf(out, "load_average_%s_%d: %s\n", part, m.topics, load)
+func (r results) main() size {
+	for _, m := range r.measured {
+		if m.topics == mainSize {
+			return m
 		}
 	}
+	return r.measured[len(r.measured)-1]
+}
+
+func (r results) print(out io.Writer) {
+	fmt.Fprintf(out, "\nMachine: %s.\nKafka, the API server, etcd, the operator and whoever applies topics share it.\n", machine.Describe())
+	fmt.Fprintf(out, "A topic has %d partitions, replication factor %d and three options. Times are in seconds, medians of %d rounds in turn\n"+
+		"with the bare calls; of single changes the percentiles of %d. %d writers, batches of %d.\n", partitions, replicas, r.rounds, r.changes, writers, batchSize)
+	for _, m := range r.measured {
+		fmt.Fprintf(out, "%d topics: %s.\n", m.topics, m.kafka)
+	}
+	fmt.Fprintln(out)
+	r.table(out)
+	fmt.Fprintln(out)
+	r.lines(out)
 }
 
 func (r results) table(out io.Writer) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "topics\tfigure\toperator\tbare\tratio\tx the size before\t")
-	for i, m := range r.sizes {
+	fmt.Fprintln(w, "topics\tfigure\toperator\tbare\tratio\ttimes that of the size before\t")
+	for i, m := range r.measured {
 		for j, f := range m.figures(r.batch) {
 			bare, ratio, growth := "", "", ""
 			if f.bare > 0 {
-				bare, ratio = number3(f.bare), number3(f.value/f.bare)
+				bare, ratio = short(f.bare), short(f.value/f.bare)
 			}
-			if i > 0 && f.value > 0 {
-				growth = number3(f.value / r.sizes[i-1].figures(r.batch)[j].value)
+			if i > 0 {
+				if before := r.measured[i-1].figures(r.batch)[j].value; before > 0 {
+					growth = short(f.value / before)
+				}
 			}
-			fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\t\n", m.topics, f.name, number3(f.value), bare, ratio, growth)
+			fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\t\n", m.topics, f.name, short(f.value), bare, ratio, growth)
+		}
+		if i > 0 {
+			fmt.Fprintf(w, "%d\trss_kib_per_topic since %d\t%s\t\t\t\t\n", m.topics, r.measured[i-1].topics, short(growth(r.measured[i-1], m)))
 		}
 	}
 	_ = w.Flush()
 }
 
-func (m size) figures(batch int) []figure {
-	of := func(pick func(lives) time.Duration, all []lives) []time.Duration {
-		var out []time.Duration
-		for _, l := range all {
-			out = append(out, pick(l))
+// lines prints one figure a line, for programs.
+func (r results) lines(out io.Writer) {
+	line := func(name string, value any) { fmt.Fprintf(out, "%s: %v\n", name, value) }
+	line("machine", machine.Describe())
+	for _, m := range r.measured {
+		for _, part := range slices.Sorted(maps.Keys(m.loads)) {
+			line(fmt.Sprintf("load_average_%s_%d", part, m.topics), m.loads[part])
 		}
-		return out
+		for _, f := range m.figures(r.batch) {
+			line(fmt.Sprintf("%s_%d", f.name, m.topics), short(f.value))
+			if f.bare > 0 {
+				line(fmt.Sprintf("%s_bare_%d", f.name, m.topics), short(f.bare))
+				line(fmt.Sprintf("%s_ratio_%d", f.name, m.topics), short(f.value/f.bare))
+			}
+		}
 	}
-	create := func(l lives) time.Duration { return l.create }
-	change := func(l lives) time.Duration { return l.change }
-	remove := func(l lives) time.Duration { return l.remove }
-	return []figure{
-		{name: "noop_resync", value: seconds(median(m.look)), bare: seconds(median(m.bareLook))},
-		{name: "resync_admin_calls", value: m.adminCalls},
-		{name: "kube_writes_noop", value: m.writes},
-		{name: "log_lines_noop", value: m.logLines},
-		{name: fmt.Sprintf("create_%d", batch), value: seconds(median(of(create, m.lives))), bare: seconds(median(of(create, m.bareLives)))},
-		{name: fmt.Sprintf("change_%d", batch), value: seconds(median(of(change, m.lives))), bare: seconds(median(of(change, m.bareLives)))},
-		{name: fmt.Sprintf("delete_%d", batch), value: seconds(median(of(remove, m.lives))), bare: seconds(median(of(remove, m.bareLives)))},
-		{name: "change_alone_p50_ms", value: millis(quantile(m.alone, 0.5))},
-		{name: "change_alone_p99_ms", value: millis(quantile(m.alone, 0.99))},
-		{name: "user_change_p50_ms", value: millis(quantile(m.during, 0.5))},
-		{name: "user_change_p99_ms", value: millis(quantile(m.during, 0.99))},
-		{name: "rss_mib", value: float64(m.rss) / (1 << 20)},
-		{name: "start_to_ready_s", value: seconds(m.start)},
-		{name: "start_to_resynced_s", value: seconds(m.resynced)},
+	for _, f := range r.main().figures(r.batch) {
+		if f.bare > 0 {
+			line(f.name+"_ratio", short(f.value/f.bare))
+		}
+	}
+	writes := 0.0
+	for _, m := range r.measured {
+		writes = max(writes, m.writes)
+	}
+	line("kube_writes_noop", short(writes))
+	line("user_change_p99_ms", short(millis(quantile(r.main().during, 0.99))))
+	if last := len(r.measured) - 1; last > 0 {
+		line("rss_kib_per_topic", short(growth(r.measured[0], r.measured[last])))
 	}
 }
 
-func seconds(d time.Duration) float64 { return d.Seconds() }
-func millis(d time.Duration) float64  { return 1000 * d.Seconds() }
+// growth is the memory of each topic that one size has more than another, in KiB.
+func growth(small, large size) float64 {
+	return float64(large.rss-small.rss) / (1 << 10) / float64(large.topics-small.topics)
+}
 
-func median(all []time.Duration) time.Duration { return quantile(all, 0.5) }
+func (m size) figures(batch int) []figure {
+	of := func(name string, pick func(lives) time.Duration) figure {
+		return figure{name: fmt.Sprintf("%s_%d", name, batch), value: medianOf(m.lives, pick), bare: medianOf(m.bareLives, pick)}
+	}
+	return []figure{
+		{name: "noop_resync", value: median(m.look), bare: median(m.bareLook)},
+		{name: "resync_admin_calls", value: m.adminCalls},
+		{name: "resync_kube_writes", value: m.writes},
+		{name: "resync_log_lines", value: m.logLines},
+		of("create", func(l lives) time.Duration { return l.create }),
+		of("change", func(l lives) time.Duration { return l.change }),
+		of("delete", func(l lives) time.Duration { return l.remove }),
+		{name: "lone_change_p50_ms", value: millis(quantile(m.alone, 0.5))},
+		{name: "lone_change_p99_ms", value: millis(quantile(m.alone, 0.99))},
+		{name: "user_change_p50_ms", value: millis(quantile(m.during, 0.5))},
+		{name: "user_change_p99_ms", value: millis(quantile(m.during, 0.99))},
+		{name: "rss_mib", value: float64(m.rss) / (1 << 20)},
+		{name: "start_to_ready_s", value: m.start.Seconds()},
+		{name: "start_to_resynced_s", value: m.resynced.Seconds()},
+	}
+}
 
-// quantile is the smallest value that as large a share of all does not exceed.
-func quantile(all []time.Duration, q float64) time.Duration {
+func medianOf(all []lives, pick func(lives) time.Duration) float64 {
+	var times []time.Duration
+	for _, l := range all {
+		times = append(times, pick(l))
+	}
+	return median(times)
+}
+
+func median(all []time.Duration) float64 { return quantile(all, 0.5).Seconds() }
+
+func millis(d time.Duration) float64 { return 1000 * d.Seconds() }
+
+// quantile is the smallest of all that at least such a share does not exceed.
+func quantile(all []time.Duration, share float64) time.Duration {
 	if len(all) == 0 {
 		return 0
 	}
 	sorted := slices.Sorted(slices.Values(all))
-	return sorted[min(len(sorted)-1, int(q*float64(len(sorted))))]
+	return sorted[max(0, int(math.Ceil(share*float64(len(sorted))))-1)]
 }
 
-func number3(v float64) string { return fmt.Sprintf("%.3g", v) }
+// short has three digits, without an exponent.
+func short(v float64) string {
+	switch {
+	case v >= 100 || v == math.Trunc(v):
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	case v >= 10:
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	case v >= 1:
+		return strconv.FormatFloat(v, 'f', 2, 64)
+	}
+	return strconv.FormatFloat(v, 'f', 3, 64)
+}

@@ -11,8 +11,10 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sluice-kafka/sluice/test/harness"
@@ -66,7 +68,7 @@ func run(ctx context.Context, opts options, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		r.sizes = append(r.sizes, measured...)
+		r.measured = append(r.measured, measured...)
 	}
 	r.print(out)
 	return nil
@@ -172,7 +174,12 @@ func (s *stage) load(ctx context.Context, n int) error {
 			return err
 		}
 		defer seen.stop()
-		err = each(ctx, s.loaded, n, func(ctx context.Context, i int) error { return s.kube.Create(ctx, seeded(i)) })
+		err = each(ctx, s.loaded, n, func(ctx context.Context, i int) error {
+			// Beside other work on a small machine admission may not be in time.
+			return retry.OnError(retry.DefaultBackoff, apierrors.IsInternalError, func() error {
+				return client.IgnoreAlreadyExists(s.kube.Create(ctx, seeded(i)))
+			})
+		})
 		if err != nil {
 			return err
 		}
