@@ -21,6 +21,8 @@ type entry struct {
 	topic *kafkav1.KafkaTopic
 	// leaving marks a resource that is no longer ours.
 	leaving bool
+	// state that the resource is counted in.
+	state topicplan.State
 }
 
 // index holds the resources of one cluster by key and by the name that they
@@ -31,6 +33,8 @@ type index struct {
 	entries  map[key]entry
 	claims   map[string]map[key]struct{}
 	managers map[string]types.UID
+	// states counts the resources, so that nobody has to go through all of them.
+	states map[topicplan.State]int
 }
 
 func newIndex() *index {
@@ -38,6 +42,7 @@ func newIndex() *index {
 		entries:  map[key]entry{},
 		claims:   map[string]map[key]struct{}{},
 		managers: map[string]types.UID{},
+		states:   map[topicplan.State]int{},
 	}
 }
 
@@ -74,11 +79,15 @@ func (x *index) wrote(t *kafkav1.KafkaTopic) {
 }
 
 func (x *index) set(t *kafkav1.KafkaTopic, leaving bool) {
-	k, name := keyOf(t), t.ClaimedName()
-	if old, known := x.entries[k]; known && old.topic.ClaimedName() != name {
-		x.drop(k, old.topic.ClaimedName())
+	k, name, state := keyOf(t), t.ClaimedName(), topicplan.StateOf(t)
+	if old, known := x.entries[k]; known {
+		x.states[old.state]--
+		if old.topic.ClaimedName() != name {
+			x.drop(k, old.topic.ClaimedName())
+		}
 	}
-	x.entries[k] = entry{topic: t, leaving: leaving}
+	x.states[state]++
+	x.entries[k] = entry{topic: t, leaving: leaving, state: state}
 	if x.claims[name] == nil {
 		x.claims[name] = map[key]struct{}{}
 	}
@@ -95,6 +104,7 @@ func (x *index) remove(k key) (entry, bool) {
 	}
 	name := old.topic.ClaimedName()
 	delete(x.entries, k)
+	x.states[old.state]--
 	x.drop(k, name)
 	if x.managers[name] == old.topic.UID {
 		delete(x.managers, name)
@@ -169,6 +179,17 @@ func (x *index) keysByUrgency() []key {
 		slices.SortFunc(keys, compareKeys)
 	}
 	return slices.Concat(byRank[:]...)
+}
+
+// count tells how many resources are in each state.
+func (x *index) count() map[string]int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	counts := make(map[string]int, len(topicplan.States))
+	for _, s := range topicplan.States {
+		counts[string(s)] = x.states[s]
+	}
+	return counts
 }
 
 func (x *index) len() int {

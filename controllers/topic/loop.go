@@ -41,6 +41,7 @@ func newLoop(c *Controller, cluster Cluster, dial func(Cluster) (Connection, err
 		l.hearts = append(l.hearts, batch.NewHeartbeat(c.opts.Clock))
 	}
 	c.opts.Metrics.WatchQueue(cluster.Name, l.queue)
+	c.opts.Metrics.WatchTopics(cluster.Name, l.index.count)
 	return l
 }
 

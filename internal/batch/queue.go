@@ -44,6 +44,8 @@ type Batch[K comparable] struct {
 	// SetAside counts the keys that had to wait for another in flight since the
 	// batch before.
 	SetAside int
+	// Left is how many keys wait on, those with a delay among them.
+	Left int
 }
 
 // Queue holds keys until a batch takes them. Its methods may be called from any
