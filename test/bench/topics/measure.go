@@ -79,6 +79,9 @@ func (s *stage) measureStart(ctx context.Context, m *size) error {
 }
 
 func (s *stage) measureLooks(ctx context.Context, m *size) error {
+	if err := s.profileLooks(ctx, m.topics); err != nil {
+		return err
+	}
 	for round := range s.rounds + 1 {
 		bare, err := s.bareLook(ctx, s.loaded)
 		if err != nil {

@@ -191,6 +191,19 @@ func (s *stage) load(ctx context.Context, n int) error {
 	})
 }
 
+// profileLooks profiles the operator while it does nothing but look at all topics.
+func (s *stage) profileLooks(ctx context.Context, topics int) error {
+	if s.profiles == "" {
+		return nil
+	}
+	looking, stop := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- s.lookWithoutEnd(looking) }()
+	err := s.writeProfile(ctx, fmt.Sprintf("look-%d.pprof", topics), "/debug/pprof/profile?seconds=5")
+	stop()
+	return errors.Join(err, <-ended, s.idle(ctx))
+}
+
 // writeProfile keeps a profile where a folder was named.
 func (s *stage) writeProfile(ctx context.Context, name, path string) error {
 	if s.profiles == "" {
