@@ -84,6 +84,7 @@ func TestSizesAndFlags(t *testing.T) {
 		"descending":               {env: "20,10", wantErr: "ascending"},
 		"none":                     {env: "0", wantErr: "ascending"},
 		"no topics to work on":     {args: []string{"-batch", "0"}, wantErr: "topics to work on"},
+		"a part that is not known": {args: []string{"-only", "look,peek"}, wantErr: "want parts of"},
 		"a flag that is not known": {args: []string{"-nonsense"}, wantErr: "nonsense"},
 	} {
 		t.Run(name, func(t *testing.T) {

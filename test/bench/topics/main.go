@@ -36,6 +36,8 @@ type options struct {
 	rounds int
 	// memoryWait is how long the lowest memory is looked for.
 	memoryWait time.Duration
+	// only names the parts to measure; all where empty.
+	only []string
 	// profiles is a folder for profiles; none are taken where empty.
 	profiles string
 }
@@ -50,11 +52,27 @@ func defaults() options {
 	}
 }
 
+// Parts of what is measured of each size.
+const (
+	partStart  = "start"
+	partLook   = "look"
+	partMemory = "memory"
+	partChange = "change"
+	partLives  = "lives"
+)
+
+var parts = []string{partStart, partLook, partMemory, partChange, partLives}
+
+// measures tells whether a part is to be measured.
+func (o options) measures(part string) bool { return len(o.only) == 0 || slices.Contains(o.only, part) }
+
 // valid bounds what is asked for.
 func (o options) valid() error {
 	switch {
 	case len(o.sizes) == 0 || !slices.IsSorted(o.sizes) || o.sizes[0] < 1 || o.sizes[len(o.sizes)-1] > 200_000:
 		return errors.New("want sizes from 1 to 200000, ascending")
+	case slices.ContainsFunc(o.only, func(part string) bool { return !slices.Contains(parts, part) }):
+		return fmt.Errorf("want parts of %s", strings.Join(parts, ", "))
 	case o.batch < 1 || o.batch > 10_000 || o.changes < 1 || o.rounds < 1:
 		return errors.New("want 1 to 10000 topics to work on, and at least one change and one round")
 	}
@@ -82,6 +100,7 @@ func parse(args []string, env string) (options, error) {
 	flags.IntVar(&opts.changes, "changes", opts.changes, "changes to make during resyncs")
 	flags.IntVar(&opts.rounds, "rounds", opts.rounds, "how often each thing is measured, in turn with its bare counterpart; the median counts")
 	flags.DurationVar(&opts.memoryWait, "memory-wait", opts.memoryWait, "how long after a garbage collection the lowest memory is looked for")
+	only := flags.String("only", "", "parts to measure, with commas between: "+strings.Join(parts, ", ")+"; all where empty")
 	flags.StringVar(&opts.profiles, "profiles", "", "folder to write profiles of the operator to, which costs some of its time")
 	if err := flags.Parse(args); err != nil {
 		return opts, err
@@ -91,6 +110,9 @@ func parse(args []string, env string) (options, error) {
 		if opts.sizes, err = parseSizes(*sizes); err != nil {
 			return opts, err
 		}
+	}
+	if *only != "" {
+		opts.only = strings.Split(*only, ",")
 	}
 	return opts, opts.valid()
 }

@@ -23,7 +23,7 @@ type results struct {
 // figure is one measurement of a size. Where it has a bare counterpart, both are
 // in seconds.
 type figure struct {
-	name        string
+	part, name  string
 	value, bare float64
 }
 
@@ -57,19 +57,19 @@ func (r results) table(out io.Writer) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "topics\tfigure\toperator\tbare\tratio\ttimes that of the size before\t")
 	for i, m := range r.measured {
-		for j, f := range m.figures(r.batch) {
+		for j, f := range r.figures(m) {
 			bare, ratio, growth := "", "", ""
 			if f.bare > 0 {
 				bare, ratio = short(f.bare), short(f.value/f.bare)
 			}
 			if i > 0 {
-				if before := r.measured[i-1].figures(r.batch)[j].value; before > 0 {
+				if before := r.figures(r.measured[i-1])[j].value; before > 0 {
 					growth = short(f.value / before)
 				}
 			}
 			fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\t\n", m.topics, f.name, short(f.value), bare, ratio, growth)
 		}
-		if i > 0 {
+		if i > 0 && r.measures(partMemory) {
 			fmt.Fprintf(w, "%d\trss_kib_per_topic since %d\t%s\t\t\t\t\n", m.topics, r.measured[i-1].topics, short(growth(r.measured[i-1], m)))
 		}
 	}
@@ -84,7 +84,7 @@ func (r results) lines(out io.Writer) {
 		for _, part := range slices.Sorted(maps.Keys(m.loads)) {
 			line(fmt.Sprintf("load_average_%s_%d", part, m.topics), m.loads[part])
 		}
-		for _, f := range m.figures(r.batch) {
+		for _, f := range r.figures(m) {
 			line(fmt.Sprintf("%s_%d", f.name, m.topics), short(f.value))
 			if f.bare > 0 {
 				line(fmt.Sprintf("%s_bare_%d", f.name, m.topics), short(f.bare))
@@ -92,18 +92,22 @@ func (r results) lines(out io.Writer) {
 			}
 		}
 	}
-	for _, f := range r.main().figures(r.batch) {
+	for _, f := range r.figures(r.main()) {
 		if f.bare > 0 {
 			line(f.name+"_ratio", short(f.value/f.bare))
 		}
 	}
-	writes := 0.0
-	for _, m := range r.measured {
-		writes = max(writes, m.writes)
+	if r.measures(partLook) {
+		writes := 0.0
+		for _, m := range r.measured {
+			writes = max(writes, m.writes)
+		}
+		line("kube_writes_noop", short(writes))
 	}
-	line("kube_writes_noop", short(writes))
-	line("user_change_p99_ms", short(millis(quantile(r.main().during, 0.99))))
-	if last := len(r.measured) - 1; last > 0 {
+	if r.measures(partChange) {
+		line("user_change_p99_ms", short(millis(quantile(r.main().during, 0.99))))
+	}
+	if last := len(r.measured) - 1; last > 0 && r.measures(partMemory) {
 		line("rss_kib_per_topic", short(growth(r.measured[0], r.measured[last])))
 	}
 }
@@ -113,26 +117,32 @@ func growth(small, large size) float64 {
 	return float64(large.rss-small.rss) / (1 << 10) / float64(large.topics-small.topics)
 }
 
-func (m size) figures(batch int) []figure {
+func (r results) figures(m size) []figure {
 	of := func(name string, pick func(lives) time.Duration) figure {
-		return figure{name: fmt.Sprintf("%s_%d", name, batch), value: medianOf(m.lives, pick), bare: medianOf(m.bareLives, pick)}
+		return figure{part: partLives, name: fmt.Sprintf("%s_%d", name, r.batch), value: medianOf(m.lives, pick), bare: medianOf(m.bareLives, pick)}
 	}
-	return []figure{
-		{name: "noop_resync", value: median(m.look), bare: median(m.bareLook)},
-		{name: "resync_admin_calls", value: m.adminCalls},
-		{name: "resync_kube_writes", value: m.writes},
-		{name: "resync_log_lines", value: m.logLines},
+	var all []figure
+	for _, f := range []figure{
+		{part: partLook, name: "noop_resync", value: median(m.look), bare: median(m.bareLook)},
+		{part: partLook, name: "resync_admin_calls", value: m.adminCalls},
+		{part: partLook, name: "resync_kube_writes", value: m.writes},
+		{part: partLook, name: "resync_log_lines", value: m.logLines},
 		of("create", func(l lives) time.Duration { return l.create }),
 		of("change", func(l lives) time.Duration { return l.change }),
 		of("delete", func(l lives) time.Duration { return l.remove }),
-		{name: "lone_change_p50_ms", value: millis(quantile(m.alone, 0.5))},
-		{name: "lone_change_p99_ms", value: millis(quantile(m.alone, 0.99))},
-		{name: "user_change_p50_ms", value: millis(quantile(m.during, 0.5))},
-		{name: "user_change_p99_ms", value: millis(quantile(m.during, 0.99))},
-		{name: "rss_mib", value: float64(m.rss) / (1 << 20)},
-		{name: "start_to_ready_s", value: m.start.Seconds()},
-		{name: "start_to_resynced_s", value: m.resynced.Seconds()},
+		{part: partChange, name: "lone_change_p50_ms", value: millis(quantile(m.alone, 0.5))},
+		{part: partChange, name: "lone_change_p99_ms", value: millis(quantile(m.alone, 0.99))},
+		{part: partChange, name: "user_change_p50_ms", value: millis(quantile(m.during, 0.5))},
+		{part: partChange, name: "user_change_p99_ms", value: millis(quantile(m.during, 0.99))},
+		{part: partMemory, name: "rss_mib", value: float64(m.rss) / (1 << 20)},
+		{part: partStart, name: "start_to_ready_s", value: m.start.Seconds()},
+		{part: partStart, name: "start_to_resynced_s", value: m.resynced.Seconds()},
+	} {
+		if r.measures(f.part) {
+			all = append(all, f)
+		}
 	}
+	return all
 }
 
 func medianOf(all []lives, pick func(lives) time.Duration) float64 {
