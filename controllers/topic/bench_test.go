@@ -23,7 +23,7 @@ func (s steady) DescribeTopics(context.Context, []string) (map[string]kafka.Topi
 	return s.topics, nil
 }
 
-func (s steady) DescribeTopicConfigs(context.Context, []string) (map[string]kafka.TopicConfig, error) {
+func (s steady) DescribeTopicConfigs(context.Context, []string, ...string) (map[string]kafka.TopicConfig, error) {
 	return s.configs, nil
 }
 

@@ -41,8 +41,13 @@ var (
 	bare = side{bareCluster, bareNamespace}
 )
 
-// seeded is the topic of that number among those that are there all along.
-func seeded(n int) *apiv1.KafkaTopic { return ours.topic("seed", n) }
+// seeded is the topic of that number among those that are there all along. It
+// brings the finalizer with it, which spares a write of loading.
+func seeded(n int) *apiv1.KafkaTopic {
+	t := ours.topic("seed", n)
+	t.Finalizers = []string{apiv1.FinalizerTopic}
+	return t
+}
 
 // topic is the resource of that number in a round.
 func (s side) topic(round string, n int) *apiv1.KafkaTopic {
