@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 // batchSize is the operator's default.
@@ -17,13 +19,10 @@ const batchSize = 1000
 // bareLook makes the calls to Kafka that a look at topics cannot avoid, back to
 // back.
 func (s *stage) bareLook(ctx context.Context, n int) (time.Duration, error) {
-	names := make([]string, n)
-	for i := range names {
-		names[i] = inKafka(ours, "seed", i)
-	}
+	all := names(ours, "seed", n)
 	start := time.Now()
-	for part := range slices.Chunk(names, batchSize) {
-		if err := bareMetadata(ctx, s.raw, part); err != nil {
+	for part := range slices.Chunk(all, batchSize) {
+		if err := bareMetadata(ctx, s.raw.SeedBrokers()[0], part); err != nil {
 			return 0, err
 		}
 		if err := bareConfigs(ctx, s.raw, part, nil, nil); err != nil {
@@ -33,14 +32,40 @@ func (s *stage) bareLook(ctx context.Context, n int) (time.Duration, error) {
 	return time.Since(start), nil
 }
 
-func bareMetadata(ctx context.Context, c *kgo.Client, names []string) error {
+// shown waits until the brokers show topics of a round: they learn of new ones
+// with a delay, which is not what is measured of their changes or of a start.
+func (s *stage) shown(ctx context.Context, of side, round string, n int) error {
+	var last error
+	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+		for _, b := range s.raw.DiscoveredBrokers() {
+			if last = bareMetadata(ctx, b, names(of, round, n)); last != nil {
+				return false, nil
+			}
+		}
+		return true, nil
+	})
+	if err != nil {
+		return fmt.Errorf("waiting until all brokers show %d topics: %w", n, errors.Join(err, last))
+	}
+	return nil
+}
+
+func names(of side, round string, n int) []string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = inKafka(of, round, i)
+	}
+	return all
+}
+
+func bareMetadata(ctx context.Context, to kmsg.Requestor, names []string) error {
 	req := kmsg.NewPtrMetadataRequest()
 	for i := range names {
 		t := kmsg.NewMetadataRequestTopic()
 		t.Topic = &names[i]
 		req.Topics = append(req.Topics, t)
 	}
-	resp, err := req.RequestWith(ctx, c.SeedBrokers()[0])
+	resp, err := req.RequestWith(ctx, to)
 	if err != nil {
 		return err
 	}

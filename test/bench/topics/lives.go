@@ -73,6 +73,9 @@ func (s *stage) live(ctx context.Context, of side, w worker, round string) (l li
 	if err != nil {
 		return l, fmt.Errorf("creating %d topics: %w", s.batch, err)
 	}
+	if err := s.shown(ctx, of, round, s.batch); err != nil {
+		return l, err
+	}
 	l.change, err = step(func(ctx context.Context, n int) (*apiv1.KafkaTopic, error) {
 		t := of.topic(round, n)
 		return t, s.kube.Patch(ctx, t, client.RawPatch(types.MergePatchType, retentionPatch(retention+1)))

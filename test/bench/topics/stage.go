@@ -104,6 +104,10 @@ func (s *stage) start(ctx context.Context) (err error) {
 	if s.raw, err = kgo.NewClient(kgo.SeedBrokers(s.kafka.Bootstrap()...), kgo.DisableClientMetrics()); err != nil {
 		return err
 	}
+	// From then on it knows all of them.
+	if err := s.raw.Ping(ctx); err != nil {
+		return err
+	}
 	err = harness.Step(s.out, "Starting etcd and a Kubernetes API server, and installing the chart", func() error {
 		if s.plane, err = harness.StartControlPlane(ctx, harness.ControlPlaneOptions{Out: s.out}); err != nil {
 			return err
@@ -187,7 +191,10 @@ func (s *stage) load(ctx context.Context, n int) error {
 			return err
 		}
 		s.loaded = n
-		return s.rest(ctx)
+		if err := s.rest(ctx); err != nil {
+			return err
+		}
+		return s.shown(ctx, ours, "seed", n)
 	})
 }
 
