@@ -14,6 +14,7 @@ import (
 	"github.com/sluice-kafka/sluice/internal/kafka"
 	sluicemetrics "github.com/sluice-kafka/sluice/internal/metrics"
 	"github.com/sluice-kafka/sluice/internal/options"
+	"github.com/sluice-kafka/sluice/internal/topicplan"
 )
 
 // registrations by the name that --controllers knows.
@@ -38,9 +39,15 @@ func Add(mgr ctrl.Manager, opts options.Operator) error {
 }
 
 func addTopic(mgr ctrl.Manager, opts options.Operator) error {
+	alterable, err := topicplan.ParseAlterable(opts.Topics.AlterableConfig)
+	if err != nil {
+		return fmt.Errorf("reading which options of topics may be altered: %w", err)
+	}
 	clusters := make([]topic.Cluster, 0, len(opts.Topics.ExternalClusters))
 	for _, c := range opts.Topics.ExternalClusters {
-		clusters = append(clusters, topic.Cluster{Name: c.Name, Namespaces: c.Namespaces, BootstrapServers: c.BootstrapServers})
+		clusters = append(clusters, topic.Cluster{
+			Name: c.Name, Namespaces: c.Namespaces, BootstrapServers: c.BootstrapServers, NoEngine: topic.NoEngineExternal,
+		})
 	}
 	measures := sluicemetrics.NewTopic(metrics.Registry)
 	dial := func(c topic.Cluster) (topic.Connection, error) {
@@ -57,6 +64,7 @@ func addTopic(mgr ctrl.Manager, opts options.Operator) error {
 		ResyncInterval:   opts.Topics.ResyncInterval,
 		UnreachableAfter: opts.Topics.UnreachableAfter,
 		Workers:          opts.Topics.Workers,
+		Alterable:        alterable,
 		UseFinalizers:    opts.Topics.UseFinalizers,
 		Metrics:          measures,
 		Debug:            opts.Serving.EnableDebug,

@@ -56,14 +56,15 @@ type source struct {
 	clusters []Cluster
 }
 
-// namespaces whose topics go to the same Kafka as those of this one.
-func (s source) namespaces(cluster, namespace string) []string {
+// namespaces whose topics go to the same Kafka as those of this one, and whether
+// that is one of the external clusters.
+func (s source) namespaces(cluster, namespace string) (all []string, external bool) {
 	for _, c := range s.clusters {
 		if c.Name == cluster && slices.Contains(c.Namespaces, namespace) {
-			return c.Namespaces
+			return c.Namespaces, true
 		}
 	}
-	return []string{namespace}
+	return []string{namespace}, false
 }
 
 func (s source) topic(ctx context.Context, t, old *apiv1.KafkaTopic) (validation.TopicFacts, error) {
@@ -80,7 +81,9 @@ func (s source) topic(ctx context.Context, t, old *apiv1.KafkaTopic) (validation
 		facts.Kafka = kafka
 	}
 	name := t.ClaimedName()
-	for _, namespace := range s.namespaces(cluster, t.Namespace) {
+	namespaces, external := s.namespaces(cluster, t.Namespace)
+	facts.External = external
+	for _, namespace := range namespaces {
 		same, err := s.topics(ctx, namespace, indexTopicClaim, key(cluster, name))
 		if err != nil {
 			return validation.TopicFacts{}, err

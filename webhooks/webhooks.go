@@ -22,6 +22,7 @@ import (
 
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
 	"github.com/sluice-kafka/sluice/internal/metrics"
+	"github.com/sluice-kafka/sluice/internal/topicplan"
 	"github.com/sluice-kafka/sluice/internal/validation"
 	"github.com/sluice-kafka/sluice/webhooks/pod"
 )
@@ -42,6 +43,8 @@ const (
 type Options struct {
 	// StrictConfig refuses options that are otherwise only warned of.
 	StrictConfig bool
+	// Alterable are the options of topics that the operator may alter.
+	Alterable topicplan.Alterable
 	// Clusters are those whose topics come from other namespaces than the one of
 	// a Kafka resource.
 	Clusters []Cluster
@@ -82,7 +85,7 @@ func Add(mgr ctrl.Manager, opts Options) error {
 		return fmt.Errorf("watching for cert-manager: %w", err)
 	}
 	s := source{reader: mgr.GetCache(), clusters: opts.Clusters}
-	rules := validation.Options{StrictConfig: opts.StrictConfig}
+	rules := validation.Options{StrictConfig: opts.StrictConfig, Alterable: opts.Alterable}
 	r := registrar{mgr: mgr, decoder: admission.NewDecoder(mgr.GetScheme()), metrics: metrics.NewAdmission(ctrlmetrics.Registry)}
 
 	register(r, PathKafka, apiv1.KindKafka, judgeKafka(s, func() validation.Options { return certs.in(rules) }), nil)

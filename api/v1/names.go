@@ -81,6 +81,19 @@ const (
 	AnnotationSluiceManaged = "sluice.dev/managed"
 	// AnnotationSluiceTopics set to "true" hands a Kafka's topics to Sluice.
 	AnnotationSluiceTopics = "sluice.dev/topics"
+	// AnnotationTopicsListener names the listener of a Kafka that its topics are
+	// worked on through; the first internal one without it.
+	AnnotationTopicsListener = "sluice.dev/topics-listener"
+	// AnnotationTopicsCredentials names a Secret, in the Kafka's namespace, with the
+	// credentials for that listener.
+	AnnotationTopicsCredentials = "sluice.dev/topics-credentials"
+	// AnnotationRebalanceEngine says who moves replicas of a Kafka cluster:
+	// EngineBuiltin, or EngineCruiseControl where the Kafka has spec.cruiseControl.
+	AnnotationRebalanceEngine = "sluice.dev/rebalance-engine"
+	// EngineBuiltin and EngineCruiseControl are the values of
+	// AnnotationRebalanceEngine.
+	EngineBuiltin       = "builtin"
+	EngineCruiseControl = "cruise-control"
 	// AnnotationCordon lists brokers to be cordoned by hand.
 	AnnotationCordon = "sluice.dev/cordon"
 	// AnnotationPodTemplatedVolumes carries template.pod.templatedVolumes as

@@ -15,6 +15,7 @@ import (
 	"github.com/sluice-kafka/sluice/controllers"
 	"github.com/sluice-kafka/sluice/internal/logging"
 	"github.com/sluice-kafka/sluice/internal/options"
+	"github.com/sluice-kafka/sluice/internal/topicplan"
 	"github.com/sluice-kafka/sluice/webhooks"
 )
 
@@ -101,7 +102,11 @@ func addWebhooks(mgr ctrl.Manager, opts options.Operator, source *certs.Source) 
 	for _, c := range opts.Topics.ExternalClusters {
 		clusters = append(clusters, webhooks.Cluster{Name: c.Name, Namespaces: c.Namespaces})
 	}
-	if err := webhooks.Add(mgr, webhooks.Options{StrictConfig: opts.Webhooks.StrictConfig, Clusters: clusters}); err != nil {
+	alterable, err := topicplan.ParseAlterable(opts.Topics.AlterableConfig)
+	if err != nil {
+		return fmt.Errorf("reading which options of topics may be altered: %w", err)
+	}
+	if err := webhooks.Add(mgr, webhooks.Options{StrictConfig: opts.Webhooks.StrictConfig, Alterable: alterable, Clusters: clusters}); err != nil {
 		return fmt.Errorf("preparing the webhooks: %w", err)
 	}
 	return nil

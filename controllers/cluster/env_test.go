@@ -12,6 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -52,6 +53,8 @@ type env struct {
 	nextUID int
 	// beforeWrite, if set, is asked before each write; its error fails it.
 	beforeWrite func(write string) error
+	// refusePod, if set, may say why the API server would not take a pod.
+	refusePod func(*corev1.Pod) error
 	// served kinds, as the reconciler sees them; those of the store if nil.
 	served meta.RESTMapper
 	last   ctrl.Result
@@ -130,6 +133,9 @@ func (e *env) interceptor() interceptor.Funcs {
 	}
 	return interceptor.Funcs{
 		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+			if (&client.CreateOptions{}).ApplyOptions(opts).DryRun != nil {
+				return e.rehearsal(o)
+			}
 			if err := record(ctx, "create %s %s", kind(o), o.GetName()); err != nil {
 				return err
 			}
@@ -165,6 +171,16 @@ func (e *env) interceptor() interceptor.Funcs {
 			return c.SubResource(sub).Patch(ctx, o, p, opts...)
 		},
 	}
+}
+
+// rehearsal answers a create that changes nothing.
+func (e *env) rehearsal(o client.Object) error {
+	if e.refusePod != nil {
+		if err := e.refusePod(o.(*corev1.Pod)); err != nil {
+			return err
+		}
+	}
+	return apierrors.NewAlreadyExists(corev1.Resource("pods"), o.GetName())
 }
 
 func (e *env) newUID() types.UID {

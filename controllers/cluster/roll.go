@@ -5,7 +5,9 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
 	"github.com/sluice-kafka/sluice/internal/brokerpod"
@@ -89,6 +91,10 @@ func (t *turn) restart(ctx context.Context) error {
 		if m.ID != decision.Restart.Node {
 			continue
 		}
+		if err := t.rehearse(ctx, m.pod); err != nil {
+			t.warn(reasonPodInvalid, "node %d keeps running as it is: the pod that it would get is refused. Mend the pod template: %v", m.ID, err)
+			return nil
+		}
 		pod := t.pods[m.Pod]
 		ctrl.LoggerFrom(ctx).Info("Restarting a node", "pod", m.Pod, "reason", decision.Restart.Reason)
 		if err := t.deleteObject(ctx, pod); err != nil {
@@ -97,6 +103,18 @@ func (t *turn) restart(ctx context.Context) error {
 		t.stopped = true
 		t.opts.Metrics.Restarted(t.key.Namespace, t.key.Name)
 		t.event(t.kafka, pod, reasonRestarting, "Restarting node %d: %s", m.ID, decision.Restart.Reason)
+	}
+	return nil
+}
+
+// rehearse asks the API server whether it would take a pod, and changes nothing: one
+// that is refused after the old pod was deleted would leave its node down. Only a
+// pod that is not valid counts as refused, and AlreadyExists says that it is valid:
+// a quota may have no room for a second pod, and has it once the old one is gone.
+func (t *turn) rehearse(ctx context.Context, pod *corev1.Pod) error {
+	err := t.writer.Create(ctx, pod.DeepCopy(), client.DryRunAll, client.FieldOwner(kafkav1.FieldManager))
+	if apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {
+		return err
 	}
 	return nil
 }

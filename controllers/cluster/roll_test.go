@@ -1,12 +1,15 @@
 package cluster
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
 )
@@ -197,4 +200,37 @@ func TestLostRoleIsGivenUpWhenTheBrokerIsEmpty(t *testing.T) {
 		}
 	}
 	e.settled()
+}
+
+func TestNodeKeepsRunningWhereItsNewPodWouldBeRefused(t *testing.T) {
+	e := running(t, 3)
+	e.eventReasons()
+	e.refusePod = func(pod *corev1.Pod) error {
+		return apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("Pod").GroupKind(), pod.Name, field.ErrorList{
+			field.Invalid(field.NewPath("spec", "volumes").Index(2), "creds", "no such thing"),
+		})
+	}
+	e.addVolume()
+	e.takeWrites()
+	e.turns(5)
+	if message, ok := e.condition(kafkav1.ConditionWarning, reasonPodInvalid); !ok || !strings.Contains(message, "spec.volumes[2]") {
+		t.Errorf("warning: %q", message)
+	}
+	for _, write := range e.takeWrites() {
+		if strings.HasPrefix(write, "delete Pod") {
+			t.Errorf("%s, though the next one would be refused", write)
+		}
+	}
+	e.refusePod = nil
+	e.until("the restarts go on", func() bool { return count(e.eventReasons(), "Restarting") > 0 })
+}
+
+func TestQuotaWithoutRoomForASecondPodHoldsNoRestart(t *testing.T) {
+	e := running(t, 3)
+	e.eventReasons()
+	e.refusePod = func(pod *corev1.Pod) error {
+		return apierrors.NewForbidden(corev1.Resource("pods"), pod.Name, errors.New("exceeded quota"))
+	}
+	e.addVolume()
+	e.until("the restarts go on", func() bool { return count(e.eventReasons(), "Restarting") > 0 })
 }

@@ -10,6 +10,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
+	"github.com/sluice-kafka/sluice/internal/configdef"
 	"github.com/sluice-kafka/sluice/internal/kafka"
 	"github.com/sluice-kafka/sluice/internal/topicplan"
 )
@@ -98,7 +99,8 @@ func (p *pass) takeCreation(ctx context.Context, w *work, created kafka.CreatedT
 		// options of the topic (KIP-525).
 		partitions := max(created.Partitions, w.wanted.Partitions, 0)
 		replicas := max(created.ReplicationFactor, w.wanted.Replicas, 0)
-		w.seen = &topicplan.Seen{ID: created.ID, Partitions: partitions, Replicas: []int16{replicas}}
+		w.seen = &topicplan.Seen{ID: created.ID, Partitions: partitions, Replicas: []int16{replicas}, Options: createdOptions(created)}
+		w.plan.Warnings = topicplan.Warnings(w.wanted, w.seen)
 		w.memory = topicplan.Memory{At: p.c.opts.Clock.Now(), ID: created.ID, Partitions: partitions}
 		p.remember(w)
 	case errors.Is(err, kafka.ErrTopicExists):
@@ -110,8 +112,17 @@ func (p *pass) takeCreation(ctx context.Context, w *work, created kafka.CreatedT
 	case kafka.Passing(err):
 		w.postpone(err)
 	default:
-		w.faults.topic = kafkaProblem(err)
+		w.faults.topic = p.refusal(ctx, w, err)
 	}
+}
+
+// createdOptions are those of a new topic that a plan looks at and that were not
+// asked for.
+func createdOptions(created kafka.CreatedTopic) map[string]topicplan.Option {
+	if created.MinInSync == "" {
+		return nil
+	}
+	return map[string]topicplan.Option{topicplan.MinInSync: {Value: created.MinInSync, Type: configdef.Int}}
 }
 
 // growTopics adds partitions.
@@ -148,7 +159,7 @@ func (p *pass) takeGrowth(ctx context.Context, w *work, err error) {
 	case kafka.Passing(err), errors.Is(err, kafka.ErrUnknownTopic):
 		w.postpone(err)
 	default:
-		w.faults.partitions = kafkaProblem(err)
+		w.faults.partitions = p.refusal(ctx, w, err)
 	}
 }
 

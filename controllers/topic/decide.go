@@ -24,11 +24,15 @@ func (l *loop) reconcile(ctx context.Context, b batch.Batch[key], heart *batch.H
 		p.releaseFinalizers,
 		// A topic without the finalizer could lose its resource unseen.
 		p.addFinalizers,
+		// Before the describe, which then shows what a session that is over did.
+		p.pollReplicas,
 		p.describe,
+		p.listReassignments,
 		p.decide,
 		p.createTopics,
 		p.growTopics,
 		p.alterConfigs,
+		p.changeReplicas,
 		p.report,
 		p.writeStatuses,
 	} {
@@ -60,13 +64,12 @@ func (p *pass) settle(ctx context.Context) {
 			continue
 		case topicplan.Reconcile:
 			var problems []topicplan.Problem
-			if w.wanted, problems = topicplan.WantedOf(w.topic.Spec); len(problems) == 0 {
-				w.wanted.Internal = topicplan.Internal(w.name)
+			if w.wanted, problems = topicplan.WantedOf(w.topic, p.c.opts.Alterable); len(problems) == 0 {
 				p.index.manages(w.name, w.topic.UID)
 				continue
 			}
 			w.failed = true
-			s = topicplan.ReadyStatus(w.topic, topicplan.Observed{}, problems, nil, p.now)
+			s = topicplan.ReadyStatus(w.topic, topicplan.Observed{}, problems, w.wanted.Warnings, p.now)
 		}
 		w.status = &s
 		w.leave(w.verdict.Reason)
@@ -96,6 +99,7 @@ func (p *pass) decide(ctx context.Context) {
 			continue
 		}
 		w.memory.Writes = w.plan.Writes
+		p.decideReplicas(ctx, w)
 	}
 }
 
@@ -105,8 +109,9 @@ func (p *pass) report(context.Context) {
 		if w.verdict.Action != topicplan.Reconcile || w.next.out {
 			continue
 		}
-		problems := append(w.faults.list(), w.plan.Problems...)
+		problems := w.problems()
 		w.failed = len(problems) > 0
+		w.lookAgainAtReplicas()
 		if !w.next.retry {
 			// A refusal that was reported is tried again at the next look.
 			w.memory.GrowthRefused, w.memory.GrowthError = 0, ""
@@ -115,7 +120,13 @@ func (p *pass) report(context.Context) {
 			p.remember(w)
 		}
 		if w.next.retry && len(problems) == 0 {
-			continue // nothing final to say yet
+			// Nothing final to say yet; but a session that was begun has to be known
+			// to whoever looks next.
+			if w.described {
+				s := topicplan.ChangeStatus(w.topic, w.replicas.Next)
+				w.status = &s
+			}
+			continue
 		}
 		s := topicplan.ReadyStatus(w.topic, w.observed(), problems, w.plan.Warnings, p.now)
 		w.status = &s
@@ -126,7 +137,7 @@ func (w *work) observed() topicplan.Observed {
 	if w.seen == nil {
 		return topicplan.Observed{Known: w.described}
 	}
-	o := topicplan.Observed{Name: w.name, Known: true, ID: w.seen.ID, Partitions: int64(w.seen.Partitions)}
+	o := topicplan.Observed{Name: w.name, Known: true, ID: w.seen.ID, Partitions: int64(w.seen.Partitions), Change: w.replicas.Next}
 	for i, n := range w.seen.Replicas {
 		if i == 0 || int64(n) < o.Replicas {
 			o.Replicas = int64(n)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/testr"
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -39,6 +40,8 @@ type env struct {
 	// served is the schema that the API server publishes, and follows.
 	served *served
 	kafka  *fake.Admin
+	// engine of the cluster; nil for none.
+	engine *fake.Engine
 	c      *Controller
 	loop   *loop
 	other  *loop
@@ -55,7 +58,7 @@ func newEnv(t testing.TB, change ...func(*Options)) *env {
 	e := &env{t: t, clock: testingclock.NewFakeClock(start), kafka: fake.NewAdmin(), served: newServed("partitions", "replicas")}
 	e.ctx = logr.NewContext(t.Context(), testr.NewWithInterface(t, testr.Options{}))
 	scheme := runtime.NewScheme()
-	if err := kafkav1.AddToScheme(scheme); err != nil {
+	if err := errors.Join(kafkav1.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
 		t.Fatal(err)
 	}
 	e.kube = fakeclient.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&kafkav1.KafkaTopic{}).WithReturnManagedFields().
@@ -326,6 +329,13 @@ func (e *env) dieTurning() {
 	e.loop.reconcile(e.ctx, b, e.loop.hearts[0])
 }
 
+// withEngine gives the cluster an engine.
+func (e *env) withEngine() *env {
+	e.engine = fake.NewEngine()
+	e.loop.engine = e.engine
+	return e
+}
+
 // restart replaces the controller by one that knows nothing.
 func (e *env) restart() {
 	e.t.Helper()
@@ -335,6 +345,9 @@ func (e *env) restart() {
 	}
 	e.c, e.loop, e.other = c, c.loops[0], c.loops[1]
 	e.loop.admin, e.other.admin = e.kafka, fake.NewAdmin()
+	if e.engine != nil {
+		e.loop.engine = e.engine
+	}
 	c.schema.look(e.ctx)
 	e.sync()
 }

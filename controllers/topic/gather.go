@@ -12,6 +12,7 @@ import (
 	"github.com/sluice-kafka/sluice/internal/batch"
 	"github.com/sluice-kafka/sluice/internal/configdef"
 	"github.com/sluice-kafka/sluice/internal/kafka"
+	"github.com/sluice-kafka/sluice/internal/rebalance"
 	"github.com/sluice-kafka/sluice/internal/topicplan"
 )
 
@@ -25,6 +26,9 @@ type pass struct {
 	kept topicplan.Kept
 	// aborted tells that Kafka does not answer: no further call is made.
 	aborted bool
+	// shortage is why there may be too few brokers for a replication factor; looked
+	// up once a batch.
+	shortage *string
 }
 
 // work is one resource of a batch.
@@ -41,6 +45,11 @@ type work struct {
 	described bool
 	seen      *topicplan.Seen
 	plan      topicplan.Plan
+	// progress of the session that changes the number of replicas; nil if it was not
+	// told, and then sessionFault says why.
+	progress     *rebalance.Progress
+	sessionFault string
+	replicas     topicplan.ReplicasPlan
 
 	// faults of the steps, in the order in which a status names them.
 	faults faults
@@ -53,16 +62,24 @@ type work struct {
 
 // faults are final: Kafka will say the same until something is changed.
 type faults struct {
-	topic, config, partitions *topicplan.Problem
+	topic, config, partitions, replicas *topicplan.Problem
 }
 
-func (f faults) list() []topicplan.Problem {
+// problems of the resource, in the order in which a status names them: those of the
+// topic itself, of its options, its partitions and its replicas.
+func (w *work) problems() []topicplan.Problem {
 	var list []topicplan.Problem
-	for _, p := range []*topicplan.Problem{f.topic, f.config, f.partitions} {
+	add := func(p *topicplan.Problem) {
 		if p != nil {
 			list = append(list, *p)
 		}
 	}
+	add(w.faults.topic)
+	add(w.faults.config)
+	add(w.faults.partitions)
+	list = append(list, w.plan.Problems...)
+	add(w.faults.replicas)
+	add(w.replicas.Problem)
 	return list
 }
 
@@ -73,6 +90,8 @@ type next struct {
 	// retry queues it after its backoff, but not before wait.
 	retry bool
 	wait  time.Duration
+	// later queues it after its backoff too; what is known is said all the same.
+	later bool
 	// returned queues it as it was, since Kafka did not answer at all.
 	returned bool
 	// after queues it once more when that has passed; 0 does not.
@@ -114,7 +133,7 @@ func (l *loop) newPass(keys []key, priorities []batch.Priority, heart *batch.Hea
 	}
 	for _, s := range l.index.snapshot(keys) {
 		w := &work{topic: s.Topic, priority: urgency[keyOf(s.Topic)], name: s.Topic.ClaimedName(), verdict: topicplan.Judge(s)}
-		w.memory = l.memories.recall(w.name, s.Topic.Generation, p.now)
+		w.memory = l.memories.recall(w.name, s.Topic, p.now)
 		p.works = append(p.works, w)
 	}
 	return p
@@ -246,7 +265,7 @@ func seenOf(d kafka.TopicDescription) *topicplan.Seen {
 func optionsOf(c kafka.TopicConfig, wanted map[string]string) map[string]topicplan.Option {
 	options := map[string]topicplan.Option{}
 	for name, e := range c.Entries {
-		if _, ok := wanted[name]; ok || e.Dynamic {
+		if _, ok := wanted[name]; ok || e.Dynamic || name == topicplan.MinInSync {
 			options[name] = topicplan.Option{Value: e.Value, Type: typeOf(e.Type), Dynamic: e.Dynamic}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
 	"github.com/sluice-kafka/sluice/internal/topicplan"
 )
 
@@ -26,14 +27,17 @@ func newMemories() *memories {
 	return &memories{byName: map[string]remembered{}}
 }
 
-// recall is what is remembered of a topic for a generation of its resource. What
-// was written for another one and may not show yet still counts.
-func (m *memories) recall(name string, generation int64, now time.Time) topicplan.Memory {
+// recall is what is remembered of a topic for the present generation of its
+// resource. What was written for another one and may not show yet still counts.
+func (m *memories) recall(name string, t *kafkav1.KafkaTopic, now time.Time) topicplan.Memory {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.byName[name]
 	r.Writes = maps.Clone(r.Writes)
-	if r.generation != generation {
+	if r.Begun != nil && r.Begun.SessionID == topicplan.Session(t.Status.ReplicasChange) {
+		r.Begun = nil
+	}
+	if r.generation != t.Generation {
 		r.GrowthRefused, r.GrowthError = 0, ""
 		maps.DeleteFunc(r.Writes, func(_ string, w topicplan.Write) bool { return !w.Unsettled(now) })
 	}
@@ -44,7 +48,7 @@ func (m *memories) recall(name string, generation int64, now time.Time) topicpla
 func (m *memories) keep(name string, generation int64, memory topicplan.Memory, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if now.Sub(memory.At) >= topicplan.BeliefTime && len(memory.Writes) == 0 && memory.GrowthError == "" {
+	if memory.Worthless(now) {
 		delete(m.byName, name)
 		return
 	}
@@ -55,7 +59,5 @@ func (m *memories) keep(name string, generation int64, memory topicplan.Memory, 
 func (m *memories) forgetOld(now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	maps.DeleteFunc(m.byName, func(_ string, r remembered) bool {
-		return now.Sub(r.At) >= topicplan.BeliefTime && len(r.Writes) == 0 && r.GrowthError == ""
-	})
+	maps.DeleteFunc(m.byName, func(_ string, r remembered) bool { return r.Worthless(now) })
 }

@@ -17,6 +17,8 @@ import (
 
 	"github.com/sluice-kafka/sluice/internal/kafka"
 	"github.com/sluice-kafka/sluice/internal/metrics"
+	"github.com/sluice-kafka/sluice/internal/observed"
+	"github.com/sluice-kafka/sluice/internal/topicplan"
 )
 
 // Cluster is a Kafka cluster whose topics are kept.
@@ -30,6 +32,9 @@ type Cluster struct {
 	// Kafka is the resource that the cluster was found by; nil for one that has
 	// none.
 	Kafka *types.NamespacedName
+	// NoEngine says, where no engine changes replication factors, why not and what
+	// would give the cluster one: see NoEngineExternal. A general text if empty.
+	NoEngine string
 }
 
 // Options of the topic controller. What is zero gets its default.
@@ -50,6 +55,8 @@ type Options struct {
 	// WriteConcurrency is the number of Kubernetes writes a batch makes at a
 	// time; 16.
 	WriteConcurrency int
+	// Alterable are the options of topics that may be altered.
+	Alterable topicplan.Alterable
 	// UseFinalizers must be true: topics are deleted through a finalizer.
 	UseFinalizers bool
 	// Selector of resources; everything if nil.
@@ -74,6 +81,8 @@ type Admin interface {
 	CreatePartitions(ctx context.Context, growth []kafka.PartitionGrowth) (map[string]error, error)
 	AlterTopicConfigs(ctx context.Context, changes []kafka.TopicConfigChange) (map[string]error, error)
 	DeleteTopics(ctx context.Context, topics []kafka.TopicDeletion) (map[string]error, error)
+	// Reassignments are those in flight; a topic without any has no entry.
+	Reassignments(ctx context.Context, topics []string) (map[string][]observed.Partition, error)
 	Close()
 }
 

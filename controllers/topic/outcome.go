@@ -19,7 +19,7 @@ func (p *pass) requeue(keys []key) {
 	}
 	for _, w := range p.works {
 		switch {
-		case w.next.retry:
+		case w.next.retry, w.next.later:
 			p.queue.Retry(w.key(), w.priority, w.next.wait)
 			continue
 		case w.next.returned:

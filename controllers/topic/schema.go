@@ -16,7 +16,9 @@ import (
 	"github.com/sluice-kafka/sluice/internal/topicplan"
 )
 
-// Names of the status fields that Strimzi's CRD does not have.
+// Names of the status fields that Strimzi's CRD does not have. It has replicasChange
+// in every release that serves the version v1: the field is from 0.41, v1 from 0.49
+// (Strimzi's CHANGELOG).
 const (
 	fieldPartitions = "partitions"
 	fieldReplicas   = "replicas"

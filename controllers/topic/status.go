@@ -147,6 +147,7 @@ func statusPatch(t *kafkav1.KafkaTopic, s kafkav1.KafkaTopicStatus, kept topicpl
 		"observedGeneration": s.ObservedGeneration,
 		"topicName":          orNull(s.TopicName),
 		"topicId":            orNull(s.TopicID),
+		"replicasChange":     changeFields(s.ReplicasChange),
 	}
 	if kept.Partitions {
 		fields[fieldPartitions] = orNull(s.Partitions)
@@ -155,6 +156,20 @@ func statusPatch(t *kafkav1.KafkaTopic, s kafkav1.KafkaTopicStatus, kept topicpl
 		fields[fieldReplicas] = orNull(s.Replicas)
 	}
 	return map[string]any{"metadata": map[string]any{"resourceVersion": t.ResourceVersion}, "status": fields}
+}
+
+// changeFields names every field too: a merge patch leaves alone what it does not
+// name, also within an object.
+func changeFields(change *kafkav1.ReplicasChange) any {
+	if change == nil {
+		return nil
+	}
+	return map[string]any{
+		"targetReplicas": orNull(change.TargetReplicas),
+		"state":          orNull(change.State),
+		"message":        orNull(change.Message),
+		"sessionId":      orNull(change.SessionID),
+	}
 }
 
 func orNull[T comparable](value T) any {

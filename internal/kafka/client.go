@@ -54,8 +54,11 @@ type Client struct {
 	// setting is held while the servers are replaced.
 	setting sync.Mutex
 	timeout time.Duration
-	observe func(api string, d time.Duration, err error)
-	turn    atomic.Uint64
+	// security is what errors need of it, without secrets.
+	security Security
+	dialer   dialer
+	observe  func(api string, d time.Duration, err error)
+	turn     atomic.Uint64
 	// discovering is held while the cluster is asked for its brokers.
 	discovering chan struct{}
 }
@@ -73,6 +76,7 @@ func New(cfg Config) (*Client, error) {
 	}
 	c := &Client{
 		timeout:     cmp.Or(cfg.Timeout, defaultTimeout),
+		security:    cfg.Security.withoutSecrets(),
 		observe:     cfg.Observe,
 		discovering: make(chan struct{}, 1),
 	}
@@ -89,12 +93,11 @@ func New(cfg Config) (*Client, error) {
 		// up, before the call's own bound: a paused broker is told from a
 		// slow controller, and another broker may still be tried.
 		kgo.RequestTimeoutOverhead(c.timeout / 3),
-		kgo.DialTimeout(c.timeout / 6),
 		// KIP-714 would add requests that nobody asked for.
 		kgo.DisableClientMetrics(),
 	}
-	if cfg.Resolve != nil {
-		c.options = append(c.options, kgo.Dialer(dialer(cfg.Resolve, c.timeout/6)))
+	if err := c.secure(cfg.Security, cfg.Resolve); err != nil {
+		return nil, fmt.Errorf("making a kafka client for %s: %w", c.where(), err)
 	}
 	client, err := kgo.NewClient(append(slices.Clip(c.options), kgo.SeedBrokers(at.brokers...))...)
 	if err != nil {
@@ -178,6 +181,9 @@ func (c *Client) classify(ctx context.Context, err, earlier error) error {
 		return ended(ctx, earlier)
 	}
 	if known, ok := errors.AsType[*kerr.Error](err); ok {
+		if login := c.loginError(known, err); login != nil {
+			return login
+		}
 		return kafkaError(answer{code: known.Code})
 	}
 	if errors.Is(err, kgo.ErrClientClosed) {
@@ -186,8 +192,26 @@ func (c *Client) classify(ctx context.Context, err, earlier error) error {
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op != "dial" && op.Timeout() {
 		return fmt.Errorf("%w: the broker did not answer: %w", ErrTimeout, err)
 	}
-	if errors.Is(err, ErrUnreachable) {
+	return c.connectionError(err)
+}
+
+// connectionError classifies what a connection ended with; other errors stay as they
+// are.
+func (c *Client) connectionError(err error) error {
+	first, ok := errors.AsType[*kgo.ErrFirstReadEOF](err)
+	if ok && NotConnected(first.Unwrap()) {
+		// What was said of it in dialling is more to the point than franz-go's text.
+		return first.Unwrap()
+	}
+	if NotConnected(err) {
 		return err
+	}
+	if alert := c.dialer.alert(err); alert != nil {
+		return alert
+	}
+	if ok {
+		return fmt.Errorf("%w: a broker closes new connections (%w); this client connects %s: see that the listener asks for just that",
+			ErrUnreachable, first.Unwrap(), c.security)
 	}
 	if unreachable(err) {
 		return fmt.Errorf("%w: %w", ErrUnreachable, err)

@@ -61,9 +61,19 @@ func (c *Client) createTopics(ctx context.Context, op operation, topics []NewTop
 			ID:                topicID(t.TopicID),
 			Partitions:        t.NumPartitions,
 			ReplicationFactor: t.ReplicationFactor,
+			MinInSync:         createdMinInSync(t.Configs),
 		}
 	}
 	return out, nil
+}
+
+func createdMinInSync(configs []kmsg.CreateTopicsResponseTopicConfig) string {
+	for i := range configs {
+		if configs[i].Name == minInSync && configs[i].Value != nil {
+			return *configs[i].Value
+		}
+	}
+	return ""
 }
 
 // CreatePartitions raises the number of partitions with one CreatePartitions

@@ -26,8 +26,13 @@ var (
 	// ErrAuthorization is TOPIC_AUTHORIZATION_FAILED or
 	// CLUSTER_AUTHORIZATION_FAILED.
 	ErrAuthorization = errors.New("not authorized")
-	// ErrAuthentication is SASL_AUTHENTICATION_FAILED.
+	// ErrAuthentication tells that nobody is logged in: SASL_AUTHENTICATION_FAILED,
+	// UNSUPPORTED_SASL_MECHANISM or ILLEGAL_SASL_STATE, credentials that a mechanism
+	// cannot use, or a token endpoint that gives no token.
 	ErrAuthentication = errors.New("not authenticated")
+	// ErrTLS tells that a connection could not be encrypted and trusted: by either side's
+	// certificate, or since one side speaks TLS and the other does not.
+	ErrTLS = errors.New("no trusted connection")
 	// ErrInvalidPartitions is INVALID_PARTITIONS: a number below one, or not
 	// above the number that the topic has.
 	ErrInvalidPartitions = errors.New("invalid number of partitions")
@@ -90,7 +95,9 @@ var classes = map[int16]class{
 	kerr.TopicDeletionDisabled.Code:      {is: ErrTopicDeletionDisabled},
 	kerr.TopicAuthorizationFailed.Code:   {is: ErrAuthorization},
 	kerr.ClusterAuthorizationFailed.Code: {is: ErrAuthorization},
-	kerr.SaslAuthenticationFailed.Code:   {is: ErrAuthentication},
+	kerr.SaslAuthenticationFailed.Code:   {is: ErrAuthentication, passing: true},
+	kerr.UnsupportedSaslMechanism.Code:   {is: ErrAuthentication, passing: true},
+	kerr.IllegalSaslState.Code:           {is: ErrAuthentication, passing: true},
 	kerr.InvalidPartitions.Code:          {is: ErrInvalidPartitions},
 	kerr.InvalidReplicationFactor.Code:   {is: ErrInvalidReplicationFactor},
 	kerr.InvalidTopicException.Code:      {is: ErrInvalidTopic},
@@ -137,21 +144,28 @@ func (e *Error) passing() bool {
 	return kerr.IsRetriable(kerr.ErrorForCode(e.Code))
 }
 
-// Passing tells that the same request may succeed later with nothing changed:
-// the fault is Kafka's or the network's for now, and nobody should be told
-// that their topic is wrong.
+// Passing tells that the same request may succeed later with nothing in it changed:
+// the fault is Kafka's, the network's or that of the client's own credentials and
+// certificates, and nobody should be told that their topic is wrong.
 func Passing(err error) bool {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.passing()
 	}
 	for _, passing := range []error{
-		ErrTimeout, ErrUnreachable, ErrNotController, ErrNotAnswered, ErrClosed, context.Canceled, context.DeadlineExceeded,
+		ErrTimeout, ErrUnreachable, ErrAuthentication, ErrTLS, ErrNotController, ErrNotAnswered, ErrClosed, context.Canceled, context.DeadlineExceeded,
 	} {
 		if errors.Is(err, passing) {
 			return true
 		}
 	}
 	return false
+}
+
+// NotConnected tells that there was no connection over which anything could be asked:
+// no broker was reached, or none and the client believe each other (ErrUnreachable,
+// ErrAuthentication, ErrTLS).
+func NotConnected(err error) bool {
+	return errors.Is(err, ErrUnreachable) || errors.Is(err, ErrAuthentication) || errors.Is(err, ErrTLS)
 }
 
 // Wait is how long Kafka asks to be left alone after this error; zero where it

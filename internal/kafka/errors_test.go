@@ -22,7 +22,9 @@ func TestClassification(t *testing.T) {
 		"deletion disabled":                        {code: 73, wantIs: ErrTopicDeletionDisabled},
 		"no right to the topic":                    {code: 29, wantIs: ErrAuthorization},
 		"no right to the cluster":                  {code: 31, wantIs: ErrAuthorization},
-		"not authenticated":                        {code: 58, wantIs: ErrAuthentication},
+		"not authenticated":                        {code: 58, wantIs: ErrAuthentication, wantPassing: true},
+		"a mechanism that is not offered":          {code: 33, wantIs: ErrAuthentication, wantPassing: true},
+		"a login where none is expected":           {code: 34, wantIs: ErrAuthentication, wantPassing: true},
 		"invalid partitions":                       {code: 37, wantIs: ErrInvalidPartitions},
 		"invalid replication factor":               {code: 38, wantIs: ErrInvalidReplicationFactor},
 		"invalid topic":                            {code: 17, wantIs: ErrInvalidTopic},
@@ -37,7 +39,7 @@ func TestClassification(t *testing.T) {
 		"a feature level that cannot be":           {code: 95, wantIs: ErrInvalidUpdateVersion},
 		"a feature update that failed":             {code: 96, wantIs: ErrFeatureUpdateFailed},
 		"a version that the broker lacks":          {code: 35, wantIs: ErrUnsupportedVersion},
-		"final to Kafka, without a name here":      {code: kerr.UnsupportedSaslMechanism.Code},
+		"final to Kafka, without a name here":      {code: kerr.InvalidPrincipalType.Code},
 		"an unexpected error of the server":        {code: -1},
 		"a code that this client does not know of": {code: 9999},
 	}
@@ -45,7 +47,7 @@ func TestClassification(t *testing.T) {
 		ErrUnknownTopic, ErrTopicExists, ErrTopicDeletionDisabled, ErrAuthorization, ErrAuthentication, ErrInvalidPartitions,
 		ErrInvalidReplicationFactor, ErrInvalidTopic, ErrInvalidConfig, ErrInvalidRequest, ErrPolicyViolation, ErrThrottled,
 		ErrBrokerNotRegistered, ErrInvalidUpdateVersion, ErrFeatureUpdateFailed, ErrUnsupportedVersion,
-		ErrTimeout, ErrNotController, ErrUnreachable, ErrNotAnswered, ErrClosed,
+		ErrTimeout, ErrNotController, ErrUnreachable, ErrTLS, ErrNotAnswered, ErrClosed,
 	}
 	op := operation{verb: "create", needs: "CREATE on the topic"}
 	for name, test := range tests {
@@ -111,6 +113,8 @@ func TestPassingWithoutKafkasCode(t *testing.T) {
 		want bool
 	}{
 		"unreachable":         {err: ErrUnreachable, want: true},
+		"not logged in":       {err: ErrAuthentication, want: true},
+		"not trusted":         {err: ErrTLS, want: true},
 		"timeout":             {err: ErrTimeout, want: true},
 		"not answered":        {err: ErrNotAnswered, want: true},
 		"all are passive":     {err: ErrNotController, want: true},

@@ -81,6 +81,41 @@ func (p *pool) copy(ids []int32) []int32 {
 	return (*p)[start:len(*p):len(*p)]
 }
 
+// Reassignments lists the reassignments in flight of topics, with one
+// ListPartitionReassignments request that goes to the active controller, whose
+// answer is never behind its own writes. A topic without any is not in the answer;
+// of the others the partitions that are being reassigned are, sorted by ID, without
+// leader and in-sync replicas. What a partition will have is Replicas without
+// Removing: those that are added are among them from the start (KIP-455).
+//
+// All that the cluster has in flight is asked for: a request can name a topic only
+// with the numbers of all of its partitions. Without topics nothing is sent.
+func (c *Client) Reassignments(ctx context.Context, topics []string) (map[string][]observed.Partition, error) {
+	out := map[string][]observed.Partition{}
+	if len(topics) == 0 {
+		return out, nil
+	}
+	ctx, cancel := c.bound(ctx)
+	defer cancel()
+	moving, err := c.reassignments(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list the reassignments in flight: %w", err)
+	}
+	asked := make(map[string]bool, len(topics))
+	for _, topic := range topics {
+		asked[topic] = true
+	}
+	for _, p := range moving {
+		if asked[p.Topic] {
+			out[p.Topic] = append(out[p.Topic], p)
+		}
+	}
+	for _, partitions := range out {
+		slices.SortFunc(partitions, byName)
+	}
+	return out, nil
+}
+
 // reassignments are partitions without leader and in-sync replicas.
 func (c *Client) reassignments(ctx context.Context) ([]observed.Partition, error) {
 	op := operation{verb: "list", needs: "DESCRIBE on the cluster"}

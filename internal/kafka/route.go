@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"slices"
 	"time"
 
@@ -63,7 +62,7 @@ func (s sender) Request(ctx context.Context, req kmsg.Request) (kmsg.Response, e
 			// The brokers may have moved, or died, while nothing was asked of them.
 			s.c.kgo.ForceMetadataRefresh()
 		}
-		if _, answered := errors.AsType[*Error](err); answered || errors.Is(err, ErrClosed) {
+		if _, answered := errors.AsType[*Error](err); answered || errors.Is(err, ErrAuthentication) || errors.Is(err, ErrClosed) {
 			break
 		}
 	}
@@ -193,18 +192,4 @@ func (c *Client) discover(ctx context.Context, broker int32) error {
 func (c *Client) discovered(broker int32) bool {
 	wanted := c.kgo.Broker(int(broker))
 	return slices.ContainsFunc(c.kgo.DiscoveredBrokers(), func(b *kgo.Broker) bool { return *b == *wanted })
-}
-
-// dialer connects to the address that resolve knows of a host, else to what DNS
-// says.
-func dialer(resolve func(string) (string, bool), timeout time.Duration) func(context.Context, string, string) (net.Conn, error) {
-	d := net.Dialer{Timeout: timeout}
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		if host, port, err := net.SplitHostPort(address); err == nil {
-			if ip, ok := resolve(host); ok {
-				address = net.JoinHostPort(ip, port)
-			}
-		}
-		return d.DialContext(ctx, network, address)
-	}
 }

@@ -78,6 +78,9 @@ type CreatedTopic struct {
 	ID                string
 	Partitions        int32
 	ReplicationFactor int16
+	// MinInSync is the min.insync.replicas in effect; empty where Kafka does not
+	// tell the principal of the topic's options (KIP-525).
+	MinInSync string
 	// Err is why the topic was not created; ErrTopicExists where it is there.
 	Err error
 }

@@ -66,6 +66,8 @@ func (o *Operator) addTopicFlags(fs *pflag.FlagSet) {
 	fs.DurationVar(&t.ResyncInterval, "resync-interval", t.ResyncInterval, "how often every topic is compared with Kafka")
 	fs.DurationVar(&t.UnreachableAfter, "unreachable-after", t.UnreachableAfter, "how long Kafka may be unreachable before the status of topics that are not Ready says so")
 	fs.IntVar(&t.Workers, "topic-workers", t.Workers, "batches of one Kafka cluster that may run at the same time")
+	fs.StringVar(&t.AlterableConfig, "alterable-topic-config", t.AlterableConfig,
+		"options of topics that may be set, changed and deleted: ALL, NONE, or names with commas between them; the others stay as Kafka has them")
 	fs.BoolVar(&t.UseFinalizers, "use-finalizers", t.UseFinalizers, "have a KafkaTopic wait until its topic is deleted from Kafka")
 }
 

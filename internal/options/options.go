@@ -5,6 +5,8 @@ package options
 
 import (
 	"time"
+
+	"github.com/sluice-kafka/sluice/internal/topicplan"
 )
 
 // Controllers that --controllers may name.
@@ -108,6 +110,9 @@ type Topics struct {
 	UnreachableAfter time.Duration
 	// Workers is the number of batches of one cluster that run at once.
 	Workers int
+	// AlterableConfig names the options of topics that may be altered, in the form of
+	// topicplan.ParseAlterable.
+	AlterableConfig string
 	// UseFinalizers has a resource wait for its topic's deletion.
 	UseFinalizers bool
 }
@@ -175,6 +180,7 @@ func Default() Operator {
 			ResyncInterval:   2 * time.Minute,
 			UnreachableAfter: 2 * time.Minute,
 			Workers:          1,
+			AlterableConfig:  topicplan.AlterableAll,
 			UseFinalizers:    true,
 		},
 		Clusters: Clusters{

@@ -72,6 +72,10 @@ func TestSources(t *testing.T) {
 			env:  map[string]string{"SLUICE_MAX_BATCH_SIZE": ""},
 			want: func(*Operator) {},
 		},
+		"options that may be altered, in a variable": {
+			env:  map[string]string{"SLUICE_ALTERABLE_TOPIC_CONFIG": "none"},
+			want: func(o *Operator) { o.Topics.AlterableConfig = "none" },
+		},
 		"a list in a variable": {
 			env:  map[string]string{"SLUICE_WEBHOOK_CERT_HOSTS": "127.0.0.1,localhost"},
 			want: func(o *Operator) { o.Certificates.ExtraHosts = []string{"127.0.0.1", "localhost"} },
@@ -121,6 +125,7 @@ func TestRefusals(t *testing.T) {
 		"a validity shorter than a rotation":      {args: []string{"--cert-validity=1h"}, want: []string{"--cert-validity=1h", "at least"}},
 		"a batch of nothing":                      {args: []string{"--max-batch-size=0"}, want: []string{"--max-batch-size=0", "1 to 10000"}},
 		"no finalizers":                           {args: []string{"--use-finalizers=false"}, want: []string{"--use-finalizers=false", "must be true"}},
+		"all options and one":                     {args: []string{"--alterable-topic-config=all,retention.ms"}, want: []string{"--alterable-topic-config=all,retention.ms", "SLUICE_ALTERABLE_TOPIC_CONFIG", "stand alone"}},
 		"no workers":                              {args: []string{"--topic-workers=0"}, want: []string{"--topic-workers=0"}},
 		"no clusters at a time":                   {args: []string{"--cluster-workers=0"}, want: []string{"--cluster-workers=0", "1 to 100"}},
 		"evidence from a single moment":           {args: []string{"--empty-for=1s"}, want: []string{"--empty-for=1s", "5s to 24h"}},

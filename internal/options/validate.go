@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/sluice-kafka/sluice/internal/topicplan"
 )
 
 // Complete reads the files that options name and judges all of them; it reports
@@ -126,6 +128,9 @@ func (o *Operator) checkTopics() error {
 	}
 	if !t.UseFinalizers {
 		failures = append(failures, refuse("use-finalizers", false, "must be true: deleting topics without finalizers is not supported yet"))
+	}
+	if _, err := topicplan.ParseAlterable(t.AlterableConfig); err != nil {
+		failures = append(failures, refuse("alterable-topic-config", t.AlterableConfig, err.Error()))
 	}
 	if t.Workers < 1 || t.Workers > 100 {
 		failures = append(failures, refuse("topic-workers", t.Workers, "must be 1 to 100"))

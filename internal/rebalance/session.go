@@ -8,6 +8,9 @@ type Started struct {
 	// Session names the change, for the engine that began it to tell how it stands.
 	// It is never empty where Err is nil.
 	Session string
+	// Message says, for people, what of the change was left out for now, and why;
+	// empty where nothing was.
+	Message string
 	// Err is why the change could not be begun. It may be begun later.
 	Err error
 }

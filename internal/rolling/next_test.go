@@ -146,6 +146,7 @@ func TestPartitionsKeepTheirMinimum(t *testing.T) {
 		"as many as are needed":                     {in: separate(old(3, 4, 5), topic("a", 2, three, ids(3, 4))), want: 5, waits: causes{3: turn, 4: turn}},
 		"a partition of others does not matter":     {in: separate(old(3), topic("a", 3, ids(4, 5), ids(4, 5))), want: 3},
 		"fewer replicas than the minimum":           {in: separate(old(3), topic("a", 4, three, three)), want: 3},
+		"fewer than the minimum, and just moved":    {in: separate(old(3), moving("a", 4, ids(3, 4), ids(3), 4)), want: none, waits: causes{3: partitions}},
 		"one replica":                               {in: separate(old(3), topic("a", 1, ids(3), ids(3))), want: 3},
 		"one replica that is just moved away":       {in: separate(old(3), moving("a", 1, ids(3, 4), ids(3), 4)), want: none, waits: causes{3: partitions}},
 		"a third replica is just added":             {in: separate(old(3), moving("a", 2, three, ids(3, 4), 5)), want: none, waits: causes{3: partitions}},

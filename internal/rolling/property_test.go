@@ -139,6 +139,7 @@ func harmless(in rolling.Input, n rolling.Node) string {
 			continue
 		}
 		minimum, known := minimums[p.Topic]
+		minimum = min(minimum, len(p.Replicas)) // Kafka asks for no more than there are
 		left := len(p.InSync) - 1
 		switch {
 		case !known:

@@ -71,10 +71,11 @@ func (in Input) standings() map[int32]*standing {
 	return of
 }
 
-// weigh judges what becomes of a partition without one member of its ISR. One with
-// fewer replicas than its minimum takes no writes with acks=all anyhow. One with as
-// many loses its minimum with any restart, now or later: it is only waited for
-// until all its replicas are in sync, so that the others keep serving it.
+// weigh judges what becomes of a partition without one member of its ISR. Of one
+// with fewer replicas than its minimum Kafka asks for all of them (effectiveMinIsr
+// in its Partition). One with as many as that loses its minimum with any restart,
+// now or later: it is only waited for until all its replicas are in sync, so that
+// the others keep serving it.
 func (s *standing) weigh(p observed.Partition, minimum int, known bool) {
 	if !known {
 		s.unknown.add(p)
@@ -82,10 +83,9 @@ func (s *standing) weigh(p observed.Partition, minimum int, known bool) {
 	}
 	factor, left := len(p.Replicas), len(p.InSync)-1
 	switch {
-	case factor < minimum:
 	case left < min(minimum, factor-1):
 		s.needed.add(p)
-	case left < minimum:
+	case left < min(minimum, factor):
 		s.unhelped.add(p)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
 )
 
 // SettleTime is how long after an own write of an option it is looked at whether
@@ -36,6 +38,28 @@ type Memory struct {
 	GrowthError   string
 	// Writes of options that no description has shown yet.
 	Writes Writes
+	// Begun is the change of the replication factor that was begun at BegunAt, until
+	// the status of the resource tells of it.
+	Begun   *kafkav1.ReplicasChange
+	BegunAt time.Time
+}
+
+// begunTime is how long a change is remembered that found no way into a status.
+const begunTime = time.Hour
+
+// Change is what is known of a change of the replication factor: what the status
+// says, unless that is behind what was begun.
+func (m Memory) Change(t *kafkav1.KafkaTopic) *kafkav1.ReplicasChange {
+	if m.Begun != nil {
+		return m.Begun
+	}
+	return t.Status.ReplicasChange
+}
+
+// Worthless tells that no description or status can contradict the memory any more.
+func (m Memory) Worthless(now time.Time) bool {
+	return now.Sub(m.At) >= BeliefTime && len(m.Writes) == 0 && m.GrowthError == "" &&
+		(m.Begun == nil || now.Sub(m.BegunAt) >= begunTime)
 }
 
 // Writes holds the last write of each option.

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
@@ -24,10 +22,15 @@ const (
 type Seen struct {
 	ID         string
 	Partitions int32
-	// Replicas counts the replicas of each partition, by partition.
+	// Replicas counts the replicas of each partition, by partition, those that a
+	// reassignment adds or takes away included.
 	Replicas []int16
-	// Options holds at least those that are set on the topic and those that the
-	// resource names.
+	// Moving is how many replicas the partitions that are being reassigned will have,
+	// by partition. It is not known unless MovingKnown, which has to be asked for.
+	Moving      map[int32]int
+	MovingKnown bool
+	// Options holds at least those that are set on the topic, those that the
+	// resource names, and MinInSync; nil where they are not known.
 	Options map[string]Option
 }
 
@@ -71,8 +74,9 @@ func (p Plan) Empty() bool {
 	return !p.Create && p.GrowTo == 0 && len(p.Ops) == 0 && p.Stale == ""
 }
 
-// Decide compares what is wanted with what was seen; seen is nil where Kafka
-// showed that the topic does not exist.
+// Decide compares what is wanted with what was seen, but for the number of
+// replicas: see DecideReplicas. seen is nil where Kafka showed that the topic does
+// not exist.
 func Decide(w Wanted, seen *Seen, m Memory, now time.Time) Plan {
 	if why := staleness(seen, m, now); why != "" {
 		return Plan{Stale: why, Writes: m.Writes}
@@ -81,23 +85,28 @@ func Decide(w Wanted, seen *Seen, m Memory, now time.Time) Plan {
 		return Plan{Problems: []Problem{internalAbsent()}}
 	}
 	if seen == nil {
-		return Plan{Create: true, Warnings: throttleWarnings(w)}
+		return Plan{Create: true, Warnings: Warnings(w, nil)}
 	}
 	if why := m.Writes.unshown(seen, now); why != "" {
 		return Plan{Stale: why, Writes: m.Writes}
 	}
 	var p Plan
 	decideConfig(&p, w, seen, m)
-	p.Warnings = append(p.Warnings, throttleWarnings(w)...)
+	p.Warnings = append(p.Warnings, Warnings(w, seen)...)
 	decidePartitions(&p, w, seen, m)
-	decideReplicas(&p, w, seen)
 	return p
+}
+
+// Warnings are those that do not depend on what is planned; seen is nil where
+// nothing is known of the topic.
+func Warnings(w Wanted, seen *Seen) []Problem {
+	return slices.Concat(w.Warnings, throttleWarnings(w), inSyncWarning(w, seen))
 }
 
 func decideConfig(p *Plan, w Wanted, seen *Seen, m Memory) {
 	names := slices.Collect(maps.Keys(w.Config))
 	for name, o := range seen.Options {
-		if _, ok := w.Config[name]; !ok && o.Dynamic && !moverOwned(name) && !w.Internal {
+		if _, ok := w.Config[name]; !ok && o.Dynamic && w.removes(name) {
 			names = append(names, name)
 		}
 	}
@@ -110,6 +119,11 @@ func decideConfig(p *Plan, w Wanted, seen *Seen, m Memory) {
 		}
 		decideOption(p, ConfigOp{Name: name, Value: value, Delete: !set}, have.Value, m.Writes[name])
 	}
+}
+
+// removes tells whether an option that is set on the topic and not wanted goes.
+func (w Wanted) removes(option string) bool {
+	return !moverOwned(option) && !w.Internal && !w.scope.leaves(option)
 }
 
 // decideOption plans the write of an option that differs, unless the same write
@@ -174,41 +188,4 @@ func decidePartitions(p *Plan, w Wanted, seen *Seen, m Memory) {
 	default:
 		p.GrowTo = w.Partitions
 	}
-}
-
-func decideReplicas(p *Plan, w Wanted, seen *Seen) {
-	if w.Replicas == BrokerDefault {
-		return
-	}
-	var off []int
-	for partition, n := range seen.Replicas {
-		if n != w.Replicas {
-			off = append(off, partition)
-		}
-	}
-	if len(off) == 0 {
-		return
-	}
-	p.Problems = append(p.Problems, Problem{kafkav1.ReasonNotSupported, fmt.Sprintf(
-		"spec.replicas: changing the replication factor is not supported for this cluster. "+
-			"It is %d and not %d on partitions %s. Set spec.replicas back, or reassign the partitions with Kafka's own tools",
-		seen.Replicas[off[0]], w.Replicas, ranges(off))})
-}
-
-// ranges writes sorted numbers as "0-3, 7".
-func ranges(numbers []int) string {
-	var parts []string
-	for i := 0; i < len(numbers); {
-		j := i
-		for j+1 < len(numbers) && numbers[j+1] == numbers[j]+1 {
-			j++
-		}
-		part := strconv.Itoa(numbers[i])
-		if j > i {
-			part += "-" + strconv.Itoa(numbers[j])
-		}
-		parts = append(parts, part)
-		i = j + 1
-	}
-	return strings.Join(parts, ", ")
 }

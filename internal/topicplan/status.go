@@ -17,6 +17,8 @@ type Observed struct {
 	ID         string
 	Partitions int64
 	Replicas   int64
+	// Change of the replication factor, as it is now, if Known.
+	Change *kafkav1.ReplicasChange
 }
 
 // ReadyStatus is the status of a topic that was reconciled: Ready unless there
@@ -27,9 +29,17 @@ func ReadyStatus(t *kafkav1.KafkaTopic, o Observed, problems, warnings []Problem
 		next.TopicName = o.Name
 	}
 	if o.Known {
-		next.TopicID, next.Partitions, next.Replicas = o.ID, o.Partitions, o.Replicas
+		next.TopicID, next.Partitions, next.Replicas, next.ReplicasChange = o.ID, o.Partitions, o.Replicas, o.Change
 	}
 	next.Conditions = withTimes(t.Status.Conditions, append([]kafkav1.Condition{readyCondition(problems)}, conditions(warnings)...), now)
+	return next
+}
+
+// ChangeStatus says how a change of the replication factor is, and nothing else
+// new: of the rest nothing is known yet that could be said.
+func ChangeStatus(t *kafkav1.KafkaTopic, change *kafkav1.ReplicasChange) kafkav1.KafkaTopicStatus {
+	next := *t.Status.DeepCopy()
+	next.ReplicasChange = change
 	return next
 }
 
@@ -76,7 +86,7 @@ type Kept struct {
 func SameStatus(a, b kafkav1.KafkaTopicStatus, kept Kept) bool {
 	if a.ObservedGeneration != b.ObservedGeneration || a.TopicName != b.TopicName || a.TopicID != b.TopicID ||
 		kept.Partitions && a.Partitions != b.Partitions || kept.Replicas && a.Replicas != b.Replicas ||
-		len(a.Conditions) != len(b.Conditions) {
+		!sameChange(a.ReplicasChange, b.ReplicasChange) || len(a.Conditions) != len(b.Conditions) {
 		return false
 	}
 	for i := range a.Conditions {
@@ -89,6 +99,13 @@ func SameStatus(a, b kafkav1.KafkaTopicStatus, kept Kept) bool {
 	return true
 }
 
+func sameChange(a, b *kafkav1.ReplicasChange) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
+}
+
 // base keeps what is not decided here: another part of the operator may own it.
 func base(t *kafkav1.KafkaTopic) kafkav1.KafkaTopicStatus {
 	next := *t.Status.DeepCopy()
@@ -97,7 +114,7 @@ func base(t *kafkav1.KafkaTopic) kafkav1.KafkaTopicStatus {
 }
 
 func forget(s *kafkav1.KafkaTopicStatus) {
-	s.TopicName, s.TopicID, s.Partitions, s.Replicas = "", "", 0, 0
+	s.TopicName, s.TopicID, s.Partitions, s.Replicas, s.ReplicasChange = "", "", 0, 0, nil
 }
 
 func readyCondition(problems []Problem) kafkav1.Condition {

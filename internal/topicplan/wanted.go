@@ -23,14 +23,23 @@ type Wanted struct {
 	Replicas int16
 	// Internal tells that the topic is Kafka's own.
 	Internal bool
-	// Config as Kafka takes it.
+	// Config as Kafka takes it, without what is left alone.
 	Config map[string]string
+	// Warnings about options that are set and left alone.
+	Warnings []Problem
+
+	scope scope
 }
 
-// WantedOf reads a spec. A spec with problems must not be acted on: admission
-// refuses it, but it may be older than the rules.
-func WantedOf(spec kafkav1.KafkaTopicSpec) (Wanted, []Problem) {
-	w := Wanted{Partitions: BrokerDefault, Replicas: BrokerDefault, Config: make(map[string]string, len(spec.Config))}
+// WantedOf reads a resource of which the operator may alter some options. One with
+// problems must not be acted on: admission refuses it, but it may be older than the
+// rules. What is wrong with an option that is left alone is none.
+func WantedOf(t *kafkav1.KafkaTopic, alterable Alterable) (Wanted, []Problem) {
+	spec := t.Spec
+	w := Wanted{
+		Partitions: BrokerDefault, Replicas: BrokerDefault, Internal: Internal(t.ClaimedName()),
+		Config: make(map[string]string, len(spec.Config)), scope: scopeOf(t, alterable),
+	}
 	var problems []Problem
 	if p := spec.Partitions; p != nil {
 		if *p < 1 || *p > math.MaxInt32 {
@@ -48,7 +57,12 @@ func WantedOf(spec kafkav1.KafkaTopicSpec) (Wanted, []Problem) {
 			w.Replicas = int16(*r)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(spec.Config)) {
+	set := slices.Sorted(maps.Keys(spec.Config))
+	w.Warnings = w.scope.warnings(set)
+	for _, name := range set {
+		if w.scope.leaves(name) {
+			continue
+		}
 		value, err := configdef.RenderValue(spec.Config[name].Raw)
 		if err != nil {
 			problems = append(problems, Problem{valueReason(err), fmt.Sprintf("spec.config[%s]: %v", name, err)})

@@ -42,7 +42,7 @@ spec:
 	},
 	{
 		Rule: "kafka-min-isr-above-factor", Kinds: kafkaKind, Severity: Warn, Strict: true,
-		Summary: "With `min.insync.replicas` above `default.replication.factor`, every write with acks=all to a new topic fails.",
+		Summary: "With `min.insync.replicas` above `default.replication.factor`, writes with acks=all to a new topic fail while any of its replicas is down.",
 		Example: `
 kind: Kafka
 spec:

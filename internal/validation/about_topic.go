@@ -24,8 +24,35 @@ metadata:
 `,
 	},
 	{
+		Rule: "topic-option-left-alone", Kinds: topicKind, Severity: Warn,
+		Summary: "An option that is set has no effect, since the annotation `sluice.dev/unmanaged-config` or the operator's `--alterable-topic-config` leaves it alone; or that annotation names what is no option.",
+		Example: `
+kind: KafkaTopic
+metadata:
+  name: orders
+  labels:
+    strimzi.io/cluster: my-cluster
+  annotations:
+    sluice.dev/unmanaged-config: retention.ms
+spec:
+  config:
+    retention.ms: 3600000
+`,
+		Mended: `
+kind: KafkaTopic
+metadata:
+  name: orders
+  labels:
+    strimzi.io/cluster: my-cluster
+  annotations:
+    sluice.dev/unmanaged-config: retention.ms
+spec:
+  config: {}
+`,
+	},
+	{
 		Rule: "topic-replicas-without-engine", Kinds: topicKind, Severity: Warn,
-		Summary: "Without Cruise Control nobody moves the replicas that a new replication factor asks for.",
+		Summary: "Without an engine (Sluice itself, or Cruise Control under Strimzi) nobody moves the replicas that a new replication factor asks for.",
 		Beside: `
 kind: Kafka
 metadata:
@@ -238,7 +265,7 @@ spec:
 	},
 	{
 		Rule: "topic-min-isr-above-replicas", Kinds: topicKind, Severity: Warn, Strict: true,
-		Summary: "With `min.insync.replicas` above the replication factor, every write with acks=all fails.",
+		Summary: "With `min.insync.replicas` above the replication factor, writes with acks=all fail while any replica is down.",
 		Example: `
 kind: KafkaTopic
 spec:

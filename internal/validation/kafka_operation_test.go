@@ -314,6 +314,14 @@ func TestRebalance(t *testing.T) {
 func TestReplicasOfATopicWithoutAnEngine(t *testing.T) {
 	t.Parallel()
 	withEngine := kafka(func(k *apiv1.Kafka) { k.Spec.CruiseControl = &apiv1.CruiseControlSpec{} })
+	handed := func(k *apiv1.Kafka, engine string) *apiv1.Kafka {
+		k = k.DeepCopy()
+		k.Annotations = map[string]string{"sluice.dev/topics": "true"}
+		if engine != "" {
+			k.Annotations["sluice.dev/rebalance-engine"] = engine
+		}
+		return k
+	}
 	twoObserved := topic(created("orders", 1), func(k *apiv1.KafkaTopic) { k.Status.Replicas = 2 })
 	want := []string{"warn topic-replicas-without-engine spec.replicas"}
 	for name, tc := range map[string]struct {
@@ -321,13 +329,17 @@ func TestReplicasOfATopicWithoutAnEngine(t *testing.T) {
 		kafka      *apiv1.Kafka
 		want       []string
 	}{
-		"nobody can move them":        {topic(created("orders", 1), replicas(2)), topic(created("orders", 1), replicas(3)), kafka(), want},
-		"Cruise Control can":          {topic(created("orders", 1), replicas(2)), topic(created("orders", 1), replicas(3)), withEngine, nil},
-		"nothing is known":            {topic(created("orders", 1), replicas(2)), topic(created("orders", 1), replicas(3)), nil, nil},
-		"a topic that never was":      {topic(replicas(2)), topic(replicas(3)), kafka(), nil},
-		"the same number":             {topic(created("orders", 1), replicas(2)), topic(created("orders", 1), replicas(2), partitions(3)), kafka(), nil},
-		"the number is first written": {twoObserved, topic(created("orders", 1), replicas(3)), kafka(), want},
-		"as it is":                    {twoObserved, topic(created("orders", 1), replicas(2)), kafka(), nil},
+		"nobody can move them":                          {topic(created("orders", 1), replicas(2)), topic(created("orders", 1), replicas(3)), kafka(), want},
+		"Sluice itself can":                             {topic(created("orders", 1), replicas(2)), topic(created("orders", 1), replicas(3)), handed(kafka(), ""), nil},
+		"it can beside Cruise Control if it is told to": {topic(created("orders", 1), replicas(2)), topic(created("orders", 1), replicas(3)), handed(withEngine, "builtin"), nil},
+		"it does not drive Cruise Control":              {topic(created("orders", 1), replicas(2)), topic(created("orders", 1), replicas(3)), handed(withEngine, ""), want},
+		"nor one that is asked for":                     {topic(created("orders", 1), replicas(2)), topic(created("orders", 1), replicas(3)), handed(kafka(), "cruise-control"), want},
+		"Cruise Control can":                            {topic(created("orders", 1), replicas(2)), topic(created("orders", 1), replicas(3)), withEngine, nil},
+		"nothing is known":                              {topic(created("orders", 1), replicas(2)), topic(created("orders", 1), replicas(3)), nil, nil},
+		"a topic that never was":                        {topic(replicas(2)), topic(replicas(3)), kafka(), nil},
+		"the same number":                               {topic(created("orders", 1), replicas(2)), topic(created("orders", 1), replicas(2), partitions(3)), kafka(), nil},
+		"the number is first written":                   {twoObserved, topic(created("orders", 1), replicas(3)), kafka(), want},
+		"as it is":                                      {twoObserved, topic(created("orders", 1), replicas(2)), kafka(), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -4,16 +4,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
+	"github.com/sluice-kafka/sluice/internal/topicplan"
 )
 
 // Options are the operator's choices that rules depend on.
 type Options struct {
 	// StrictConfig refuses options that would otherwise only be warned of,
-	// because they are ignored or make every produce request fail.
+	// because they are ignored or make writes fail.
 	StrictConfig bool
 	// KafkaVersion is the version whose options count where neither the object nor
 	// its Kafka tells; empty to accept what any known version does.
 	KafkaVersion string
+	// Alterable are the options of topics that the operator may alter.
+	Alterable topicplan.Alterable
 	// WithoutCertManager tells that the API server is known to lack
 	// cert-manager, which Sluice takes the certificates of TLS listeners from.
 	WithoutCertManager bool

@@ -20,6 +20,9 @@ type TopicFacts struct {
 	SameMetric []apiv1.KafkaTopic
 	// Kafka that the topic belongs to; nil where it is not known.
 	Kafka *apiv1.Kafka
+	// External tells that the topic goes to a Kafka of the operator's table of
+	// external clusters.
+	External bool
 }
 
 // topicInput is what a topic rule sees. Old is nil on creation.
@@ -43,6 +46,7 @@ var topicRules = []rule[topicInput]{
 	{"topic-config-shape", topicConfigShape},
 	{"topic-option-value", topicOptionValues},
 	{"topic-option-unknown", topicOptionNames},
+	{"topic-option-left-alone", topicOptionLeftAlone},
 	{"topic-min-isr-above-replicas", topicMinISR},
 	{"topic-replicas-without-engine", topicReplicasWithoutEngine},
 }

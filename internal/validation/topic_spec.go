@@ -80,15 +80,28 @@ func changesReplicas(topic, old *apiv1.KafkaTopic) bool {
 	return before != 0 && *topic.Spec.Replicas != before
 }
 
-// topicReplicasWithoutEngine: replicas are moved by Cruise Control.
+// topicReplicasWithoutEngine: replicas are moved by Sluice itself where the topics
+// are its own, and by Cruise Control, which it does not drive, where Strimzi's topic
+// operator is at work.
 func topicReplicasWithoutEngine(in topicInput) []Finding {
-	if k := in.facts.Kafka; k == nil || k.Spec.CruiseControl != nil || !changesReplicas(in.topic, in.old) {
+	k := in.facts.Kafka
+	if k == nil || !changesReplicas(in.topic, in.old) {
+		return nil
+	}
+	why := ""
+	engine := k.Annotations[apiv1.AnnotationRebalanceEngine]
+	switch {
+	case !topicsHandedOver(k) && k.Spec.CruiseControl == nil:
+		why = "has no Cruise Control to move replicas with, so this stays undone: set spec.cruiseControl there, or set the number back"
+	case topicsHandedOver(k) && engine != apiv1.EngineBuiltin && (k.Spec.CruiseControl != nil || engine != ""):
+		why = "leaves moving replicas to Cruise Control, which Sluice does not drive yet, so this stays undone: annotate it " +
+			apiv1.AnnotationRebalanceEngine + ": " + apiv1.EngineBuiltin + ", or set the number back"
+	default:
 		return nil
 	}
 	return []Finding{{
 		Path: field.NewPath("spec", "replicas"), Value: strconv.FormatInt(*in.topic.Spec.Replicas, 10),
-		Message: fmt.Sprintf("Kafka %s has no Cruise Control to move replicas with, so this stays undone: "+
-			"set spec.cruiseControl there, or set the number back", in.facts.Kafka.Name),
+		Message: fmt.Sprintf("Kafka %s %s", k.Name, why),
 	}}
 }
 
@@ -130,12 +143,13 @@ func topicMinISR(in topicInput) []Finding {
 }
 
 // minISRFinding words the same fault for a topic and for a cluster's defaults.
-// Kafka accepts it, and then no producer with acks=all can write.
+// Kafka accepts it, and then asks for as many replicas in sync as there are
+// (effectiveMinIsr in kafka.cluster.Partition).
 func minISRFinding(opts Options, path *field.Path, isr, factor int64, of string) Finding {
 	f := Finding{
 		Path: path, Element: strconv.FormatInt(factor, 10), Value: strconv.FormatInt(isr, 10),
-		Message: fmt.Sprintf("with %s %d there are never %d replicas in sync, so every write with acks=all fails: "+
-			"lower it to %d or less, usually %d", of, factor, isr, factor, max(factor-1, 1)),
+		Message: fmt.Sprintf("with %s %d there are never %d replicas in sync, so Kafka asks for all of them, and writes with acks=all fail "+
+			"while any is down: lower it to %d or less, usually %d", of, factor, isr, factor, max(factor-1, 1)),
 	}
 	if opts.StrictConfig {
 		f.Severity = Refuse

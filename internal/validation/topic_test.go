@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
+	"github.com/sluice-kafka/sluice/internal/topicplan"
 	"github.com/sluice-kafka/sluice/internal/validation"
 )
 
@@ -111,6 +112,14 @@ func TestKafkaTopic(t *testing.T) {
 		"annotations with their values get no word": {
 			topic: topic(annotated("sluice.dev/deletion-policy", "Retain"), annotated("strimzi.io/managed", "true"), annotated("strimzi.io/pause-reconciliation", "True")),
 		},
+		"an option that is set and left alone": {
+			topic: topic(annotated("sluice.dev/unmanaged-config", "Retention.ms , cleanup.policy"), option("retention.ms", "5")),
+			want:  []string{"warn topic-option-left-alone spec.config[retention.ms]"},
+		},
+		"an option that is left alone and is none": {
+			topic: topic(annotated("sluice.dev/unmanaged-config", "retention-ms,cleanup.policy")),
+			want:  []string{"warn topic-option-left-alone metadata.annotations[sluice.dev/unmanaged-config]"},
+		},
 		"metrics cannot tell a dot from an underscore": {
 			topic: topic(topicName("a_b")), others: []*apiv1.KafkaTopic{topic(resourceName("kafka", "x"), topicName("a.b"))},
 			want: []string{"refuse topic-metric-collision spec.topicName"},
@@ -195,5 +204,30 @@ func TestTopicDuplicateNamesTheOldest(t *testing.T) {
 	r := validation.KafkaTopic(topic(), nil, topicFacts(topic(), others), validation.Options{})
 	if msg := r.Errors().ToAggregate().Error(); !strings.Contains(msg, "kafka/old-a ") {
 		t.Errorf("the refusal does not name the oldest, then first by name: %s", msg)
+	}
+}
+
+func TestOptionsThatTheOperatorMayNotAlter(t *testing.T) {
+	t.Parallel()
+	alterable, err := topicplan.ParseAlterable("cleanup.policy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours := kafka(func(k *apiv1.Kafka) { k.Annotations = map[string]string{"sluice.dev/managed": "true"} })
+	judged := topic(option("retention.ms", "5"), option("cleanup.policy", `"compact"`))
+	want := []string{"warn topic-option-left-alone spec.config[retention.ms]"}
+	for name, tc := range map[string]struct {
+		facts validation.TopicFacts
+		want  []string
+	}{
+		"of a cluster that is Sluice's":  {validation.TopicFacts{Kafka: ours}, want},
+		"of an external cluster":         {validation.TopicFacts{External: true}, want},
+		"of a cluster that Strimzi runs": {validation.TopicFacts{Kafka: kafka()}, nil},
+		"of a cluster that is not known": {validation.TopicFacts{}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			wantSaid(t, validation.KafkaTopic(judged, nil, tc.facts, validation.Options{Alterable: alterable}), tc.want...)
+		})
 	}
 }

@@ -25,6 +25,7 @@ func TestTopics(t *testing.T) {
 		{name: "outage", run: topicsThroughAnOutage},
 		{name: "absent", run: topicsBeforeKafka},
 		{name: "crash", run: topicsThroughCrashes},
+		{name: "options", run: topicOptions},
 		{name: "schema", run: topicsUnderALesserSchema},
 	}
 	var namespaces []any

@@ -27,6 +27,18 @@ type Options struct {
 	Dir string
 	// Config is added to every node's server.properties.
 	Config map[string]string
+	// Listeners of every broker beside the plain one, on which whatever the tests do
+	// themselves stays simple.
+	Listeners []Listener
+	// Authority signs the certificates of encrypted listeners.
+	Authority *Authority
+	// Issuer of the tokens that listeners with OAUTHBEARER take.
+	Issuer *Issuer
+	// Users of PLAIN and SCRAM with their passwords.
+	Users map[string]string
+	// Authorize has the brokers ask for ACLs. Whoever comes by the plain listener may
+	// do everything; the users may do what ACLs allow them.
+	Authorize bool
 	// Heap of each node, 256m if empty; ten thousand topics need 1g.
 	Heap string
 	// Out is told of what takes long; standard error if nil.
@@ -121,10 +133,10 @@ func (c *Cluster) prepare(ctx context.Context) error {
 		return err
 	}
 	quorum := c.nodes[len(c.nodes)-1]
-	voters := fmt.Sprintf("%d@127.0.0.1:%d", quorum.id, quorum.controller.number)
+	voters := fmt.Sprintf("%d@%s", quorum.id, quorum.controller.address())
 	group, ctx := errgroup.WithContext(ctx)
 	for _, n := range c.nodes {
-		if err := n.render(voters, c.options.Brokers, c.options.Config); err != nil {
+		if err := n.render(voters, &c.options); err != nil {
 			return err
 		}
 		group.Go(func() error { return c.format(ctx, n) })
@@ -142,6 +154,13 @@ func (c *Cluster) layOut() error {
 				return err
 			}
 			c.BootstrapServers = append(c.BootstrapServers, n.address())
+			for range c.options.Listeners {
+				p, err := reservePort()
+				if err != nil {
+					return err
+				}
+				n.secured = append(n.secured, p)
+			}
 		}
 		if controller {
 			n.controller, err = reservePort()
@@ -193,7 +212,7 @@ func (c *Cluster) Controllers() []string {
 	var addresses []string
 	for _, n := range c.nodes {
 		if n.isController() {
-			addresses = append(addresses, fmt.Sprintf("127.0.0.1:%d", n.controller.number))
+			addresses = append(addresses, n.controller.address())
 		}
 	}
 	return addresses

@@ -53,7 +53,7 @@ func TestConfigurationOfANode(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			n := test.node
 			n.dir = t.TempDir()
-			if err := n.render("1000@127.0.0.1:1002", 3, map[string]string{"auto.create.topics.enable": "true"}); err != nil {
+			if err := n.render("1000@127.0.0.1:1002", &Options{Brokers: 3, Config: map[string]string{"auto.create.topics.enable": "true"}}); err != nil {
 				t.Fatal(err)
 			}
 			raw, err := os.ReadFile(n.properties())

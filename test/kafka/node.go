@@ -31,13 +31,15 @@ type node struct {
 	// broker and controller are the node's roles and the ports of each; zero
 	// where it lacks the role.
 	broker, controller port
-	dir                string
-	process            *process
+	// secured are the ports of the further listeners, in their order.
+	secured []port
+	dir     string
+	process *process
 }
 
 func (n *node) isBroker() bool     { return n.broker.number != 0 }
 func (n *node) isController() bool { return n.controller.number != 0 }
-func (n *node) address() string    { return fmt.Sprintf("127.0.0.1:%d", n.broker.number) }
+func (n *node) address() string    { return n.broker.address() }
 func (n *node) logPath() string    { return filepath.Join(n.dir, "node.log") }
 func (n *node) properties() string { return filepath.Join(n.dir, "server.properties") }
 
@@ -49,16 +51,20 @@ func (n *node) release() {
 	if n.isController() {
 		n.controller.release()
 	}
+	for _, p := range n.secured {
+		p.release()
+	}
 }
 
 // render writes the node's files. The options of the caller come last and win.
-func (n *node) render(voters string, brokers int, options map[string]string) error {
+func (n *node) render(voters string, options *Options) error {
 	var roles, listeners []string
+	brokers := options.Brokers
 	config := map[string]string{
 		"node.id":                        fmt.Sprint(n.id),
 		"controller.quorum.voters":       voters,
 		"controller.listener.names":      "CONTROLLER",
-		"listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+		"listener.security.protocol.map": protocols(options.Listeners),
 		"log.dirs":                       filepath.Join(n.dir, "data"),
 		"auto.create.topics.enable":      "false",
 		// Kafka's internal topics ask for three brokers by default.
@@ -73,23 +79,39 @@ func (n *node) render(voters string, brokers int, options map[string]string) err
 	if n.isBroker() {
 		roles = append(roles, "broker")
 		listeners = append(listeners, "PLAINTEXT://"+n.address())
-		config["advertised.listeners"] = "PLAINTEXT://" + n.address()
+		for i, p := range n.secured {
+			listeners = append(listeners, options.Listeners[i].Name+"://"+p.address())
+		}
+		config["advertised.listeners"] = strings.Join(listeners, ",")
 		config["inter.broker.listener.name"] = "PLAINTEXT"
 	}
 	if n.isController() {
 		roles = append(roles, "controller")
-		listeners = append(listeners, fmt.Sprintf("CONTROLLER://127.0.0.1:%d", n.controller.number))
+		listeners = append(listeners, "CONTROLLER://"+n.controller.address())
 	}
 	config["process.roles"] = strings.Join(roles, ",")
 	config["listeners"] = strings.Join(listeners, ",")
-	maps.Copy(config, options)
-
-	var text strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(config)) {
-		fmt.Fprintf(&text, "%s=%s\n", name, config[name])
+	if options.Authorize {
+		maps.Copy(config, authorizer)
 	}
 	if err := os.MkdirAll(n.dir, 0o755); err != nil {
 		return fmt.Errorf("making the folder of kafka node %d: %w", n.id, err)
+	}
+	if n.isBroker() {
+		for _, l := range options.Listeners {
+			more, err := l.render(n.dir, options)
+			if err != nil {
+				return fmt.Errorf("preparing the listener %s of kafka node %d: %w", l.Name, n.id, err)
+			}
+			maps.Copy(config, more)
+		}
+	}
+	maps.Copy(config, options.Config)
+
+	var text strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(config)) {
+		// A backslash escapes in a file of properties.
+		fmt.Fprintf(&text, "%s=%s\n", name, strings.ReplaceAll(config[name], `\`, `\\`))
 	}
 	if err := os.WriteFile(n.properties(), []byte(text.String()), 0o644); err != nil {
 		return fmt.Errorf("writing the configuration of kafka node %d: %w", n.id, err)
@@ -107,8 +129,11 @@ func (c *Cluster) jvm(heap string, args ...string) []string {
 
 // format prepares an empty data folder.
 func (c *Cluster) format(ctx context.Context, n *node) error {
-	cmd := exec.CommandContext(ctx, c.java, c.jvm("128m", "kafka.tools.StorageTool", "format",
-		"--cluster-id", c.id, "--release-version", c.options.MetadataVersion, "--config", n.properties())...)
+	args := append([]string{
+		"kafka.tools.StorageTool", "format",
+		"--cluster-id", c.id, "--release-version", c.options.MetadataVersion, "--config", n.properties(),
+	}, c.options.scrams()...)
+	cmd := exec.CommandContext(ctx, c.java, c.jvm("128m", args...)...)
 	cmd.SysProcAttr = childAttr()
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("formatting kafka node %d at metadata version %s: %w\n%s",
@@ -120,7 +145,10 @@ func (c *Cluster) format(ctx context.Context, n *node) error {
 // start starts the process, which outlives whatever it was started for.
 func (c *Cluster) start(n *node) error {
 	cmd := exec.Command(c.java, c.jvm(c.options.Heap,
-		"-Dlog4j2.configurationFile="+filepath.Join(n.dir, "log4j2.properties"), "kafka.Kafka", n.properties())...)
+		"-Dlog4j2.configurationFile="+filepath.Join(n.dir, "log4j2.properties"),
+		// Kafka reads keys of tokens from nowhere else (BrokerJwtValidator).
+		"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls=file://"+keysPath(n.dir),
+		"-Dorg.apache.kafka.sasl.oauthbearer.allowed.files="+keysPath(n.dir), "kafka.Kafka", n.properties())...)
 	var err error
 	if n.process, err = startProcess(cmd, n.logPath()); err != nil {
 		return fmt.Errorf("starting kafka node %d: %w", n.id, err)

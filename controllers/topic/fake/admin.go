@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sluice-kafka/sluice/internal/kafka"
+	"github.com/sluice-kafka/sluice/internal/observed"
 )
 
 // Topic is a topic of the cluster.
@@ -31,6 +32,7 @@ type Admin struct {
 	// The next call of a kind fails as a whole with these, once.
 	NextDescribeTopicsErr, NextDescribeConfigsErr, NextCreateTopicsErr error
 	NextCreatePartitionsErr, NextAlterConfigsErr, NextDeleteTopicsErr  error
+	NextReassignmentsErr                                               error
 	// Unreachable fails every call until it is nil.
 	Unreachable error
 	// TopicErrs is what changes and describes answer for single topics, by
@@ -41,6 +43,10 @@ type Admin struct {
 	// ShownConfigs overrides which options DescribeTopicConfigs shows as set on a
 	// topic.
 	ShownConfigs map[string]map[string]string
+	// Moving are the reassignments in flight, by topic.
+	Moving map[string][]observed.Partition
+	// MinInSync is the cluster's min.insync.replicas; 1 where empty.
+	MinInSync string
 	// Normalise is applied to the values that are set.
 	Normalise func(option, value string) string
 	// BeforeCall is told of each call before it is answered.
@@ -54,13 +60,15 @@ func NewAdmin() *Admin {
 	return a
 }
 
-// Reset forgets calls and faults, and keeps the topics.
+// Reset forgets calls and faults, and keeps the topics, what moves and the cluster's
+// options.
 func (a *Admin) Reset() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.calls = nil
 	a.NextDescribeTopicsErr, a.NextDescribeConfigsErr, a.NextCreateTopicsErr = nil, nil, nil
 	a.NextCreatePartitionsErr, a.NextAlterConfigsErr, a.NextDeleteTopicsErr = nil, nil, nil
+	a.NextReassignmentsErr = nil
 	a.Unreachable = nil
 	a.TopicErrs = map[string]error{}
 	a.Shown = map[string]kafka.TopicDescription{}
@@ -134,6 +142,7 @@ var (
 	ErrNotAuthorized     = answer(29, "TOPIC_AUTHORIZATION_FAILED")
 	ErrUnknownTopicID    = answer(100, "UNKNOWN_TOPIC_ID")
 	ErrTopicExists       = answer(36, "TOPIC_ALREADY_EXISTS")
+	ErrInvalidFactor     = answer(38, "INVALID_REPLICATION_FACTOR")
 	ErrInvalidPartitions = answer(37, "INVALID_PARTITIONS")
 	ErrInvalidConfig     = answer(40, "INVALID_CONFIG")
 	ErrDeletionDisabled  = answer(73, "TOPIC_DELETION_DISABLED")

@@ -1,11 +1,13 @@
 package fake
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
 
 	"github.com/sluice-kafka/sluice/internal/kafka"
+	"github.com/sluice-kafka/sluice/internal/observed"
 )
 
 // Names of the calls, as Calls and TopicErrs use them.
@@ -16,6 +18,7 @@ const (
 	CreatePartitions = "CreatePartitions"
 	AlterConfigs     = "AlterTopicConfigs"
 	DeleteTopics     = "DeleteTopics"
+	Reassignments    = "Reassignments"
 )
 
 // Defaults of the cluster's brokers.
@@ -30,6 +33,14 @@ var types = map[string]kafka.ConfigType{
 	"preallocate":               kafka.ConfigTypeBoolean,
 	"cleanup.policy":            kafka.ConfigTypeList,
 	"min.cleanable.dirty.ratio": kafka.ConfigTypeDouble,
+	minInSync:                   kafka.ConfigTypeInt,
+}
+
+const minInSync = "min.insync.replicas"
+
+// minInSync is what is in effect for a topic of these options.
+func (a *Admin) minInSync(config map[string]string) string {
+	return cmp.Or(config[minInSync], a.MinInSync, "1")
 }
 
 // DescribeTopics implements the controller's Admin.
@@ -91,6 +102,7 @@ func (a *Admin) DescribeTopicConfigs(ctx context.Context, names []string, option
 		c := kafka.TopicConfig{Entries: map[string]kafka.ConfigEntry{
 			"retention.ms": {Value: "604800000", Type: kafka.ConfigTypeLong},
 			"preallocate":  {Value: "false", Type: kafka.ConfigTypeBoolean},
+			minInSync:      {Value: a.minInSync(nil), Type: kafka.ConfigTypeInt},
 		}}
 		config := t.Config
 		if shown, ok := a.ShownConfigs[name]; ok {
@@ -141,7 +153,9 @@ func (a *Admin) CreateTopics(ctx context.Context, topics []kafka.NewTopic) (map[
 			t.Config[option] = a.Normalise(option, value)
 		}
 		a.topics[n.Name] = t
-		answer[n.Name] = kafka.CreatedTopic{ID: t.ID, Partitions: t.Partitions, ReplicationFactor: t.Replicas}
+		answer[n.Name] = kafka.CreatedTopic{
+			ID: t.ID, Partitions: t.Partitions, ReplicationFactor: t.Replicas, MinInSync: a.minInSync(t.Config),
+		}
 	}
 	return answer, nil
 }
@@ -239,6 +253,22 @@ func (a *Admin) DeleteTopics(ctx context.Context, topics []kafka.TopicDeletion) 
 		default:
 			delete(a.topics, t.Name)
 			answer[t.Name] = nil
+		}
+	}
+	return answer, nil
+}
+
+// Reassignments implements the controller's Admin.
+func (a *Admin) Reassignments(ctx context.Context, topics []string) (map[string][]observed.Partition, error) {
+	err := a.begin(ctx, Reassignments, topics, &a.NextReassignmentsErr)
+	defer a.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	answer := map[string][]observed.Partition{}
+	for _, name := range topics {
+		if moving, ok := a.Moving[name]; ok {
+			answer[name] = moving
 		}
 	}
 	return answer, nil

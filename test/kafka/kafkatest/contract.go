@@ -24,11 +24,13 @@ type Traits struct {
 	ChecksOptions bool
 	// RefusesSameCount: adding no partition is an error.
 	RefusesSameCount bool
+	// TellsDefaults: the answer to a creation has the options that were not given.
+	TellsDefaults bool
 }
 
 // Real are the traits of Apache Kafka, Fake those of kfake.
 var (
-	Real = Traits{NormalisesValues: true, ChecksOptions: true, RefusesSameCount: true}
+	Real = Traits{NormalisesValues: true, ChecksOptions: true, RefusesSameCount: true, TellsDefaults: true}
 	Fake = Traits{}
 )
 

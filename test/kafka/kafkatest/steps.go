@@ -18,7 +18,7 @@ func (s *suite) createMixed(t *testing.T) {
 	created, err := s.client.CreateTopics(t.Context(), []client.NewTopic{
 		{Name: "contract-mixed-1", Partitions: 1, ReplicationFactor: 1},
 		{Name: "contract-mixed-12", Partitions: 12, ReplicationFactor: 1, Config: map[string]string{"retention.ms": "1000", "cleanup.policy": "compact"}},
-		{Name: "contract-mixed-default", Partitions: -1, ReplicationFactor: -1, Config: map[string]string{"segment.bytes": "1048576"}},
+		{Name: "contract-mixed-default", Partitions: -1, ReplicationFactor: -1, Config: map[string]string{"segment.bytes": "1048576", minInSync: "2"}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -44,6 +44,10 @@ func (s *suite) createMixed(t *testing.T) {
 		}
 		wantReplicas(t, name, seen[name], int(made.ReplicationFactor))
 	}
+	s.wantMinInSync(t, created["contract-mixed-default"], "2")
+	if s.traits.TellsDefaults {
+		s.wantMinInSync(t, created["contract-mixed-1"], "1")
+	}
 	if diff := cmp.Diff([]int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, partitionIDs(seen["contract-mixed-12"])); diff != "" {
 		t.Errorf("partitions (-want +got):\n%s", diff)
 	}
@@ -57,6 +61,15 @@ func (s *suite) createMixed(t *testing.T) {
 	wantEntry(t, configs["contract-mixed-12"], "cleanup.policy", "compact", true)
 	wantEntry(t, configs["contract-mixed-default"], "segment.bytes", "1048576", true)
 	wantEntry(t, configs["contract-mixed-1"], "retention.ms", "604800000", false)
+	wantEntry(t, configs["contract-mixed-1"], minInSync, "1", false)
+	wantEntry(t, configs["contract-mixed-default"], minInSync, "2", true)
+}
+
+func (s *suite) wantMinInSync(t *testing.T, made client.CreatedTopic, want string) {
+	t.Helper()
+	if made.MinInSync != want {
+		t.Errorf("created with %s=%q, want %q", minInSync, made.MinInSync, want)
+	}
 }
 
 func (s *suite) createBad(t *testing.T) {
