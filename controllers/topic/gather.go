@@ -186,7 +186,7 @@ func (p *pass) describe(ctx context.Context) {
 // optionsToSee are the options that a plan looks at though they may not be set on
 // the topic.
 func optionsToSee(works []*work) []string {
-	options := map[string]struct{}{optionMinInSync: {}}
+	options := map[string]struct{}{topicplan.MinInSync: {}}
 	for _, w := range works {
 		for name := range w.wanted.Config {
 			options[name] = struct{}{}
@@ -194,9 +194,6 @@ func optionsToSee(works []*work) []string {
 	}
 	return slices.Sorted(maps.Keys(options))
 }
-
-// optionMinInSync is compared with the number of replicas.
-const optionMinInSync = "min.insync.replicas"
 
 // describable ends the batch if a describe was not answered: without one nothing
 // is known of any topic.
