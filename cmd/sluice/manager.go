@@ -86,19 +86,18 @@ func newScheme() *runtime.Scheme {
 	return scheme
 }
 
-// cacheOptions keep out of memory what nothing looks at.
+// cacheOptions keep out of memory what nothing looks at, of topics above all: there
+// are tens of thousands of them.
 func cacheOptions() cache.Options {
+	compactor := new(topicplan.Compactor)
 	byObject := webhooks.Cached()
-	byObject[&apiv1.KafkaTopic{}] = cache.ByObject{Transform: compactTopic}
+	byObject[&apiv1.KafkaTopic{}] = cache.ByObject{Transform: func(in any) (any, error) {
+		if t, ok := in.(*apiv1.KafkaTopic); ok {
+			compactor.Compact(t)
+		}
+		return dropLastApplied(in)
+	}}
 	return cache.Options{DefaultTransform: dropLastApplied, ByObject: byObject}
-}
-
-// compactTopic is for the kind of which there are tens of thousands.
-func compactTopic(in any) (any, error) {
-	if t, ok := in.(*apiv1.KafkaTopic); ok {
-		topicplan.Compact(t)
-	}
-	return dropLastApplied(in)
 }
 
 // dropLastApplied keeps a copy of the whole object, which kubectl leaves in an

@@ -2,19 +2,31 @@ package topicplan
 
 import (
 	"bytes"
+	"fmt"
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
+	"sync"
 	"unique"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
 )
 
-// Compact makes a resource small that is going to be kept in memory, with tens of
-// thousands of others. Of managedFields, which are nearly half of a resource,
+// Compactor makes resources small that are going to be kept in memory, tens of
+// thousands of them. What they have in common is held once: resources that are
+// compact must not be changed. It can be used concurrently.
+type Compactor struct {
+	labels shared[map[string]string]
+	config shared[kafkav1.Config]
+}
+
+// Compact makes a resource small. Of managedFields, which are nearly half of it,
 // there remains who owns our finalizer: nothing else of them is ever looked at.
-// Strings that resources have in common are held once.
-func Compact(t *kafkav1.KafkaTopic) {
+func (c *Compactor) Compact(t *kafkav1.KafkaTopic) {
 	t.ManagedFields = compactOwners(t.ManagedFields)
 	for _, s := range []*string{&t.Kind, &t.APIVersion, &t.Namespace} {
 		share(s)
@@ -28,32 +40,51 @@ func Compact(t *kafkav1.KafkaTopic) {
 			share(s)
 		}
 	}
-	// The resource's name, the one that is asked for and the one that is managed
-	// are mostly the same.
+	// The resource's name, the one that it asks for and the one that it manages are
+	// mostly the same.
 	if t.Status.TopicName == t.Name {
 		t.Status.TopicName = t.Name
 	}
-	if t.Spec.TopicName != nil && *t.Spec.TopicName == t.ClaimedName() {
-		name := t.ClaimedName()
+	if name := t.Status.TopicName; t.Spec.TopicName != nil && *t.Spec.TopicName == name {
 		t.Spec.TopicName = &name
 	}
-	if t.Labels != nil {
-		labels := make(map[string]string, len(t.Labels))
-		for k, v := range t.Labels {
-			share(&k)
-			share(&v)
-			labels[k] = v
-		}
-		t.Labels = labels
+	t.Labels = c.labels.one(t.Labels, textOf(t.Labels, func(v string) string { return v }))
+	t.Spec.Config = c.config.one(t.Spec.Config, textOf(t.Spec.Config, func(v apiextensionsv1.JSON) string { return string(v.Raw) }))
+}
+
+// maxShared bounds what is held of maps that nobody may use any longer.
+const maxShared = 1000
+
+// shared has one copy of each of the last maps that were seen. Topics are mostly
+// made from a few patterns: their labels and options repeat.
+type shared[M any] struct {
+	mu     sync.Mutex
+	byText map[string]M
+}
+
+func (s *shared[M]) one(m M, text string) M {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if same, ok := s.byText[text]; ok {
+		return same
 	}
-	if t.Spec.Config != nil {
-		config := make(kafkav1.Config, len(t.Spec.Config))
-		for k, v := range t.Spec.Config {
-			share(&k)
-			config[k] = v
-		}
-		t.Spec.Config = config
+	if s.byText == nil || len(s.byText) >= maxShared {
+		s.byText = map[string]M{} // begin anew: who holds the old ones keeps them
 	}
+	s.byText[text] = m
+	return m
+}
+
+// textOf is the same for equal maps alone.
+func textOf[V any](m map[string]V, text func(V) string) string {
+	if m == nil {
+		return "" // an empty map has a text
+	}
+	var b strings.Builder
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		fmt.Fprintf(&b, "%q %q\n", k, text(m[k]))
+	}
+	return "{" + b.String()
 }
 
 func compactOwners(all []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
