@@ -148,13 +148,18 @@ fuzz: ## Run every fuzz target for FUZZTIME (60s) each
 	done
 
 # Nothing is asserted of the figures; run it on a machine that does nothing else.
-.PHONY: bench bench-admission
-bench: bench-admission ## Run every benchmark and print figures with the machine beside them
+.PHONY: bench bench-admission bench-topics
+bench: bench-admission bench-topics ## Run every benchmark and print figures with the machine beside them
 
 BENCHFLAGS ?=
 bench-admission: $(HELM) ## Measure admission alone and through a real API server; BENCHFLAGS=-h explains
 	go test -run '^$$' -bench . -benchmem ./internal/validation ./webhooks/...
 	go run ./test/bench/admission $(BENCHFLAGS)
+
+# Built, not run by `go run`: it starts itself once more to serve a Kafka.
+BENCH_TOPICS_FLAGS ?=
+bench-topics: $(HELM) ## Measure the topic controller; BENCH_SIZES=1000 limits it, BENCH_TOPICS_FLAGS=-h explains
+	go build -o bin/bench-topics ./test/bench/topics && bin/bench-topics $(BENCH_TOPICS_FLAGS)
 
 .PHONY: test-all
 test-all: test test-e2e fuzz $(GOTESTSUM) ## Add what is run on demand: fuzzing, clusters, other Kafka versions

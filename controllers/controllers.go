@@ -48,6 +48,7 @@ func addTopic(mgr ctrl.Manager, opts options.Operator) error {
 		return err
 	}
 	topics.Clusters, topics.Kafkas = externalClusters(opts), true
+	topics.Debug = opts.Serving.EnableDebug
 	return topic.Add(mgr, topics, dialTopics(mgr, topics.Metrics, ""))
 }
 

@@ -19,7 +19,6 @@ import (
 
 // Indexes of the cache. A look-up costs the same whatever the number of objects.
 const (
-	indexTopicClaim  = "admission.topicClaim"
 	indexTopicMetric = "admission.topicMetric"
 	indexPoolCluster = "admission.poolCluster"
 )
@@ -27,14 +26,8 @@ const (
 // key joins a cluster with a name. A cluster's name has no slash.
 func key(cluster, name string) string { return cluster + "/" + name }
 
-func topicClaimKeys(obj client.Object) []string {
-	t, ok := obj.(*apiv1.KafkaTopic)
-	if !ok || t.Labels[apiv1.LabelCluster] == "" {
-		return nil
-	}
-	return []string{key(t.Labels[apiv1.LabelCluster], t.ClaimedName())}
-}
-
+// topicMetricKeys finds those who claim one name, too: they have its metrics' name
+// as well. An index of its own for that would cost half a KiB of each topic.
 func topicMetricKeys(obj client.Object) []string {
 	t, ok := obj.(*apiv1.KafkaTopic)
 	if !ok || t.Labels[apiv1.LabelCluster] == "" {
@@ -84,19 +77,18 @@ func (s source) topic(ctx context.Context, t, old *apiv1.KafkaTopic) (validation
 	namespaces, external := s.namespaces(cluster, t.Namespace)
 	facts.External = external
 	for _, namespace := range namespaces {
-		same, err := s.topics(ctx, namespace, indexTopicClaim, key(cluster, name))
+		same, err := s.topics(ctx, namespace, indexTopicMetric, key(cluster, validation.MetricName(name)))
 		if err != nil {
 			return validation.TopicFacts{}, err
 		}
-		facts.SameName = append(facts.SameName, same...)
-		if t.Status.TopicName != "" {
-			continue // what Kafka has already does not collide
+		for _, other := range same {
+			if other.ClaimedName() == name {
+				facts.SameName = append(facts.SameName, other)
+			}
 		}
-		same, err = s.topics(ctx, namespace, indexTopicMetric, key(cluster, validation.MetricName(name)))
-		if err != nil {
-			return validation.TopicFacts{}, err
+		if t.Status.TopicName == "" { // what Kafka has already does not collide
+			facts.SameMetric = append(facts.SameMetric, same...)
 		}
-		facts.SameMetric = append(facts.SameMetric, same...)
 	}
 	return facts, nil
 }

@@ -138,7 +138,6 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 		field string
 		keys  client.IndexerFunc
 	}{
-		{&apiv1.KafkaTopic{}, indexTopicClaim, topicClaimKeys},
 		{&apiv1.KafkaTopic{}, indexTopicMetric, topicMetricKeys},
 		{&apiv1.KafkaNodePool{}, indexPoolCluster, poolClusterKeys},
 	} {

@@ -37,7 +37,6 @@ func scheme(t *testing.T) *runtime.Scheme {
 func cached(t *testing.T, funcs interceptor.Funcs, objs ...client.Object) source {
 	t.Helper()
 	return source{reader: fake.NewClientBuilder().WithScheme(scheme(t)).WithObjects(objs...).WithInterceptorFuncs(funcs).
-		WithIndex(&apiv1.KafkaTopic{}, indexTopicClaim, topicClaimKeys).
 		WithIndex(&apiv1.KafkaTopic{}, indexTopicMetric, topicMetricKeys).
 		WithIndex(&apiv1.KafkaNodePool{}, indexPoolCluster, poolClusterKeys).Build()}
 }
@@ -244,7 +243,6 @@ func FuzzHandler(f *testing.F) {
 		f.Fatal(err)
 	}
 	reader := fake.NewClientBuilder().WithScheme(s).
-		WithIndex(&apiv1.KafkaTopic{}, indexTopicClaim, topicClaimKeys).
 		WithIndex(&apiv1.KafkaTopic{}, indexTopicMetric, topicMetricKeys).Build()
 	h := &webhook.Admission{Handler: &handler[*apiv1.KafkaTopic]{
 		answers: silent(apiv1.KindKafkaTopic), decoder: admission.NewDecoder(s), judge: judgeTopic(source{reader: reader}, validation.Options{}),

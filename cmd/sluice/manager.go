@@ -23,6 +23,7 @@ import (
 	"github.com/sluice-kafka/sluice/certs"
 	"github.com/sluice-kafka/sluice/internal/metrics"
 	"github.com/sluice-kafka/sluice/internal/options"
+	"github.com/sluice-kafka/sluice/internal/topicplan"
 	"github.com/sluice-kafka/sluice/webhooks"
 )
 
@@ -52,7 +53,7 @@ func managerOptions(opts options.Operator, source *certs.Source, log logr.Logger
 	return ctrl.Options{
 		Scheme: newScheme(),
 		Logger: log,
-		Cache:  cache.Options{DefaultTransform: dropLastApplied, ByObject: webhooks.Cached()},
+		Cache:  cacheOptions(),
 		Client: client.Options{
 			// A cached read would begin to watch all of these in the cluster: too much
 			// memory, and more rights than Sluice asks for.
@@ -83,6 +84,20 @@ func newScheme() *runtime.Scheme {
 		}
 	}
 	return scheme
+}
+
+// cacheOptions keep out of memory what nothing looks at, of topics above all: there
+// are tens of thousands of them.
+func cacheOptions() cache.Options {
+	compactor := new(topicplan.Compactor)
+	byObject := webhooks.Cached()
+	byObject[&apiv1.KafkaTopic{}] = cache.ByObject{Transform: func(in any) (any, error) {
+		if t, ok := in.(*apiv1.KafkaTopic); ok {
+			compactor.Compact(t)
+		}
+		return dropLastApplied(in)
+	}}
+	return cache.Options{DefaultTransform: dropLastApplied, ByObject: byObject}
 }
 
 // dropLastApplied keeps a copy of the whole object, which kubectl leaves in an

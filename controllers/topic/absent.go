@@ -26,7 +26,7 @@ func (a absent) DescribeTopics(context.Context, []string) (map[string]kafka.Topi
 }
 
 // DescribeTopicConfigs implements Admin.
-func (a absent) DescribeTopicConfigs(context.Context, []string) (map[string]kafka.TopicConfig, error) {
+func (a absent) DescribeTopicConfigs(context.Context, []string, ...string) (map[string]kafka.TopicConfig, error) {
 	return nil, a.err()
 }
 

@@ -93,6 +93,11 @@ func Add(mgr ctrl.Manager, opts Options, dial func(Cluster) (Connection, error))
 			return fmt.Errorf("setting up the topic controller: %w", err)
 		}
 	}
+	if c.opts.Debug {
+		if err := mgr.AddMetricsServerExtraHandler(PathResync, c.debugResync()); err != nil {
+			return fmt.Errorf("setting up the topic controller: %w", err)
+		}
+	}
 	return mgr.Add(c)
 }
 

@@ -33,7 +33,7 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // env is a controller between a fake API server and a fake Kafka. The informer is
 // played by sync.
 type env struct {
-	t     *testing.T
+	t     testing.TB
 	ctx   context.Context
 	clock *testingclock.FakeClock
 	kube  client.Client
@@ -59,10 +59,10 @@ type env struct {
 	reads    int
 }
 
-func newEnv(t *testing.T, change ...func(*Options)) *env {
+func newEnv(t testing.TB, change ...func(*Options)) *env {
 	t.Helper()
 	e := &env{t: t, clock: testingclock.NewFakeClock(start), kafka: fake.NewAdmin(), served: newServed("partitions", "replicas")}
-	e.ctx = logr.NewContext(t.Context(), testr.New(t))
+	e.ctx = logr.NewContext(t.Context(), testr.NewWithInterface(t, testr.Options{}))
 	scheme := runtime.NewScheme()
 	if err := errors.Join(kafkav1.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
 		t.Fatal(err)

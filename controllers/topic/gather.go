@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
@@ -184,13 +186,25 @@ func (p *pass) describe(ctx context.Context) {
 	if len(existing) == 0 {
 		return
 	}
-	configs, err := p.admin.DescribeTopicConfigs(ctx, names(existing))
+	configs, err := p.admin.DescribeTopicConfigs(ctx, names(existing), optionsToSee(existing)...)
 	if !p.describable(ctx, works, err) {
 		return
 	}
 	for _, w := range existing {
 		w.takeConfig(configs[w.name])
 	}
+}
+
+// optionsToSee are the options that a plan looks at though they may not be set on
+// the topic.
+func optionsToSee(works []*work) []string {
+	options := map[string]struct{}{topicplan.MinInSync: {}}
+	for _, w := range works {
+		for name := range w.wanted.Config {
+			options[name] = struct{}{}
+		}
+	}
+	return slices.Sorted(maps.Keys(options))
 }
 
 // describable ends the batch if a describe was not answered: without one nothing

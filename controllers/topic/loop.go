@@ -80,6 +80,7 @@ func newLoop(c *Controller, cluster Cluster, waits *obstacle) *loop {
 		l.hearts = append(l.hearts, batch.NewHeartbeat(c.opts.Clock))
 	}
 	c.opts.Metrics.WatchQueue(l.id, l.queue)
+	c.opts.Metrics.WatchTopics(l.id, l.index.count)
 	return l
 }
 

@@ -111,6 +111,8 @@ type Options struct {
 	Standalone bool
 	// Metrics to count in; counted nowhere if nil.
 	Metrics *metrics.Topic
+	// Debug serves PathResync beside the metrics.
+	Debug bool
 	// Clock; the real one if nil.
 	Clock clock.Clock
 }
@@ -120,7 +122,9 @@ type Options struct {
 // non-nil only if nothing was answered.
 type Admin interface {
 	DescribeTopics(ctx context.Context, names []string) (map[string]kafka.TopicDescription, error)
-	DescribeTopicConfigs(ctx context.Context, names []string) (map[string]kafka.TopicConfig, error)
+	// DescribeTopicConfigs answers with at least what is set on each topic, and with
+	// the options that are named; with all where none are.
+	DescribeTopicConfigs(ctx context.Context, names []string, options ...string) (map[string]kafka.TopicConfig, error)
 	CreateTopics(ctx context.Context, topics []kafka.NewTopic) (map[string]kafka.CreatedTopic, error)
 	CreatePartitions(ctx context.Context, growth []kafka.PartitionGrowth) (map[string]error, error)
 	AlterTopicConfigs(ctx context.Context, changes []kafka.TopicConfigChange) (map[string]error, error)

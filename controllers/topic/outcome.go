@@ -6,6 +6,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/sluice-kafka/sluice/internal/batch"
+	"github.com/sluice-kafka/sluice/internal/metrics"
 )
 
 // requeue says what becomes of each key. It comes before the batch is done, so
@@ -42,21 +43,21 @@ func (p *pass) requeue(b batch.Batch[key]) {
 }
 
 func (p *pass) measure(ctx context.Context, b batch.Batch[key]) {
-	var successful, failed, waiting int
+	counts := metrics.Reconciliations{Locked: b.SetAside}
 	for _, w := range p.works {
 		switch {
 		case w.next.retry, w.next.returned:
-			waiting++
+			counts.Retried++
 		case w.failed:
-			failed++
+			counts.Failed++
 		default:
-			successful++
+			counts.Successful++
 		}
 	}
 	d := p.c.opts.Clock.Since(p.now)
-	p.c.opts.Metrics.Batch(p.id, len(b.Keys), d)
-	p.c.opts.Metrics.Reconciled(p.id, successful, failed, b.SetAside)
+	p.c.opts.Metrics.Batch(p.id, len(b.Keys), len(b.Keys)+b.Left, d)
+	p.c.opts.Metrics.Reconciled(p.id, counts)
 	p.memories.forgetOld(p.now)
-	ctrl.LoggerFrom(ctx).V(1).Info("Worked on a batch", "topics", len(b.Keys), "successful", successful,
-		"failed", failed, "tryingAgain", waiting, "setAside", b.SetAside, "duration", d.String())
+	ctrl.LoggerFrom(ctx).V(1).Info("Worked on a batch", "topics", len(b.Keys), "successful", counts.Successful,
+		"failed", counts.Failed, "tryingAgain", counts.Retried, "setAside", b.SetAside, "left", b.Left, "duration", d.String())
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // await polls for what another goroutine does, with a bound.
-func await(t *testing.T, what string, holds func() bool) {
+func await(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); !holds(); {
 		if time.Now().After(deadline) {

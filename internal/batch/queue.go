@@ -46,6 +46,8 @@ type Batch[K comparable] struct {
 	// SetAside counts the keys that had to wait for another in flight since the
 	// batch before.
 	SetAside int
+	// Left is how many keys wait on, those with a delay among them.
+	Left int
 }
 
 // Queue holds keys until a batch takes them. Its methods may be called from any
@@ -225,6 +227,25 @@ func (q *Queue[K]) Len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.waiting)
+}
+
+// Standing is how many keys are where, at one moment. A key that is queued again
+// from a batch is never in none of the three.
+type Standing struct {
+	// Waiting keys could be worked on now, or as soon as what they wait for is
+	// no longer in flight.
+	Waiting int
+	// Delayed keys wait for a time to come.
+	Delayed int
+	// InFlight keys were handed out and are not done.
+	InFlight int
+}
+
+// Standing counts the keys.
+func (q *Queue[K]) Standing() Standing {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return Standing{Waiting: len(q.waiting) - q.delayed.Len(), Delayed: q.delayed.Len(), InFlight: len(q.flying)}
 }
 
 // OldestAge is how long the oldest key that could be worked on has waited; 0

@@ -118,6 +118,7 @@ func (q *Queue[K]) take(size int) Batch[K] {
 	}
 	if len(b.Keys) > 0 {
 		b.SetAside, q.setAside = q.setAside, 0
+		b.Left = len(q.waiting)
 	}
 	return b
 }

@@ -31,6 +31,13 @@ func RenderValue(raw []byte) (string, error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return "", ErrNullValue
 	}
+	if plain, ok := plainValue(raw); ok {
+		return plain, nil
+	}
+	return decodeValue(raw)
+}
+
+func decodeValue(raw []byte) (string, error) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
 	var v any
@@ -54,6 +61,34 @@ func RenderValue(raw []byte) (string, error) {
 		parts = append(parts, s)
 	}
 	return strings.Join(parts, ","), nil
+}
+
+// plainValue reads what nearly all values are, without the cost of a decoder: a
+// whole number, a boolean, or a string of printable ASCII with nothing escaped.
+// It answers false for anything else, good or bad.
+func plainValue(raw []byte) (string, bool) {
+	if text := string(raw); text == "true" || text == "false" {
+		return text, true
+	}
+	if n := len(raw); n >= 2 && raw[0] == '"' && raw[n-1] == '"' {
+		inner := raw[1 : n-1]
+		for _, c := range inner {
+			if c < ' ' || c > '~' || c == '"' || c == '\\' {
+				return "", false
+			}
+		}
+		return string(inner), true
+	}
+	digits := bytes.TrimPrefix(raw, []byte("-"))
+	if len(digits) == 0 || digits[0] == '0' && len(digits) > 1 {
+		return "", false // JSON knows no leading zeros
+	}
+	for _, c := range digits {
+		if c < '0' || c > '9' {
+			return "", false
+		}
+	}
+	return string(raw), true
 }
 
 func renderScalar(v any) (string, error) {

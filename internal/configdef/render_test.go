@@ -48,6 +48,35 @@ func TestRenderValue(t *testing.T) {
 	}
 }
 
+// FuzzPlainValue holds the short way to what the decoder says.
+func FuzzPlainValue(f *testing.F) {
+	for _, seed := range []string{`0`, `-1`, `00`, `-`, `-00`, `1.5`, `1e3`, `true`, `false`, `null`, `""`, `"a"`, `"a\"`, `"\u0041"`, `"ä"`, `"a"b"`, ` 1`, `1 `, `"`, `["a"]`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		got, ok := plainValue(raw)
+		if !ok {
+			return
+		}
+		if want, err := decodeValue(raw); err != nil || got != want {
+			t.Errorf("%q became %q, the decoder says %q (%v)", raw, got, want, err)
+		}
+	})
+}
+
+func BenchmarkRenderValue(b *testing.B) {
+	for name, raw := range map[string]string{"plain": `604800000`, "decoded": `["compact", "delete"]`} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := RenderValue([]byte(raw)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 // FuzzPlainNumber holds numbers to what they say: the same value, no exponent.
 func FuzzPlainNumber(f *testing.F) {
 	for _, seed := range []string{"1", "-0.5e3", "1e-7", "12.340E+2", "0e0", "9e99"} {

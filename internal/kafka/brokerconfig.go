@@ -150,3 +150,14 @@ func brokerResource(name string) string {
 	}
 	return "broker " + name
 }
+
+// interner keeps one copy of strings that repeat.
+type interner map[string]string
+
+func (n interner) one(s string) string {
+	if kept, ok := n[s]; ok {
+		return kept
+	}
+	n[s] = s
+	return s
+}

@@ -99,26 +99,48 @@ func parseTopicID(s string) (id [16]byte, ok bool) {
 }
 
 // DescribeTopicConfigs reads the configuration of the topics with one
-// DescribeConfigs request, without synonyms and documentation.
-func (c *Client) DescribeTopicConfigs(ctx context.Context, names []string) (map[string]TopicConfig, error) {
-	return c.topicConfigs(ctx, names, nil)
+// DescribeConfigs request, without synonyms and documentation. Where options are
+// named, the answer has only those and what is set on each topic: a topic has more
+// than thirty options, and of most nobody wants to know.
+//
+// The request asks for all of them nevertheless: what is set on a topic can only be
+// found out by asking for everything (DescribeConfigsRequest in Kafka's protocol
+// knows names, but no sources).
+func (c *Client) DescribeTopicConfigs(ctx context.Context, names []string, options ...string) (map[string]TopicConfig, error) {
+	return c.topicConfigs(ctx, names, nil, wantedOptions(options))
 }
 
-// topicConfigs reads some options of the topics, or all where none are named.
-func (c *Client) topicConfigs(ctx context.Context, names, options []string) (map[string]TopicConfig, error) {
+// wantedOptions tells which of the options that are not set on a topic are kept.
+func wantedOptions(options []string) func(string) bool {
+	if len(options) == 0 {
+		return func(string) bool { return true }
+	}
+	wanted := make(map[string]struct{}, len(options))
+	for _, o := range options {
+		wanted[o] = struct{}{}
+	}
+	return func(name string) bool {
+		_, ok := wanted[name]
+		return ok
+	}
+}
+
+// topicConfigs asks for some options of the topics, or for all where none are
+// named, and keeps those that are wanted or set on the topic.
+func (c *Client) topicConfigs(ctx context.Context, names, options []string, wanted func(string) bool) (map[string]TopicConfig, error) {
 	op := operation{verb: "describe the configuration of", needs: "DESCRIBE_CONFIGS on the topic"}
 	return batch[string, TopicConfig]{
 		op:   op,
 		name: itself[string],
 		send: func(ctx context.Context, names []string) (map[string]TopicConfig, error) {
-			return c.describeConfigs(ctx, op, names, options)
+			return c.describeConfigs(ctx, op, names, options, wanted)
 		},
 		failure: func(err error) TopicConfig { return TopicConfig{Err: err} },
 		problem: func(t TopicConfig) error { return t.Err },
 	}.run(ctx, c, distinct(names, itself[string]))
 }
 
-func (c *Client) describeConfigs(ctx context.Context, op operation, names, options []string) (map[string]TopicConfig, error) {
+func (c *Client) describeConfigs(ctx context.Context, op operation, names, options []string, wanted func(string) bool) (map[string]TopicConfig, error) {
 	req := kmsg.NewPtrDescribeConfigsRequest()
 	req.Resources = make([]kmsg.DescribeConfigsRequestResource, len(names))
 	for i, name := range names {
@@ -131,9 +153,6 @@ func (c *Client) describeConfigs(ctx context.Context, op operation, names, optio
 	if err != nil {
 		return nil, err
 	}
-	// Topics repeat the same few option names and mostly the same values: one
-	// copy of each is kept, whatever the number of topics.
-	seen := interner{}
 	out := make(map[string]TopicConfig, len(resp.Resources))
 	for i := range resp.Resources {
 		r := &resp.Resources[i]
@@ -141,7 +160,7 @@ func (c *Client) describeConfigs(ctx context.Context, op operation, names, optio
 			out[r.ResourceName] = TopicConfig{Err: err}
 			continue
 		}
-		out[r.ResourceName] = TopicConfig{Entries: entries(r.Configs, seen)}
+		out[r.ResourceName] = TopicConfig{Entries: entries(r.Configs, wanted)}
 	}
 	return out, nil
 }
@@ -154,7 +173,7 @@ const minInSync = "min.insync.replicas"
 // it. A topic that does not exist is not in the answer. Where others could not be
 // read, the answer has the rest all the same, and the error tells of the first.
 func (c *Client) MinInSyncReplicas(ctx context.Context, topics []string) (map[string]int, error) {
-	configs, err := c.topicConfigs(ctx, topics, []string{minInSync})
+	configs, err := c.topicConfigs(ctx, topics, []string{minInSync}, wantedOptions(nil))
 	if err != nil {
 		return nil, fmt.Errorf("read %s of %d topics: %w", minInSync, len(topics), err)
 	}
@@ -185,29 +204,23 @@ func (c *Client) MinInSyncReplicas(ctx context.Context, topics []string) (map[st
 	return out, nil
 }
 
-func entries(in []kmsg.DescribeConfigsResponseResourceConfig, seen interner) map[string]ConfigEntry {
-	out := make(map[string]ConfigEntry, len(in))
+func entries(in []kmsg.DescribeConfigsResponseResourceConfig, wanted func(string) bool) map[string]ConfigEntry {
+	out := map[string]ConfigEntry{}
 	for i := range in {
+		dynamic := in[i].Source == kmsg.ConfigSourceDynamicTopicConfig
+		if !dynamic && !wanted(in[i].Name) {
+			continue
+		}
 		entry := ConfigEntry{
 			Type:      ConfigType(in[i].ConfigType),
-			Dynamic:   in[i].Source == kmsg.ConfigSourceDynamicTopicConfig,
+			Dynamic:   dynamic,
 			ReadOnly:  in[i].ReadOnly,
 			Sensitive: in[i].IsSensitive,
 		}
 		if in[i].Value != nil && !entry.Sensitive {
-			entry.Value = seen.one(*in[i].Value)
+			entry.Value = *in[i].Value
 		}
-		out[seen.one(in[i].Name)] = entry
+		out[in[i].Name] = entry
 	}
 	return out
-}
-
-type interner map[string]string
-
-func (n interner) one(s string) string {
-	if kept, ok := n[s]; ok {
-		return kept
-	}
-	n[s] = s
-	return s
 }

@@ -14,6 +14,8 @@ import (
 const (
 	Successful = "successful"
 	Failed     = "failed"
+	// Retried is a reconciliation without an outcome yet: it is tried again soon.
+	Retried = "retried"
 )
 
 // Kinds of Kubernetes writes.
@@ -33,6 +35,7 @@ type Topic struct {
 	batches          *prometheus.CounterVec
 	batchSize        *prometheus.HistogramVec
 	batchSeconds     *prometheus.HistogramVec
+	queueLength      *prometheus.HistogramVec
 	queues           *queues
 	reconciliations  *prometheus.CounterVec
 	locked           *prometheus.CounterVec
@@ -62,13 +65,18 @@ func NewTopic(reg prometheus.Registerer) *Topic {
 			Help:    "Topics in a batch.",
 			Buckets: []float64{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000},
 		}, []string{"cluster"}),
+		queueLength: f.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "sluice_topic_batch_queue_length",
+			Help:    "Topics that waited when a batch was closed, those of the batch and those with a delay among them.",
+			Buckets: []float64{1, 10, 100, 1000, 2000, 5000, 10000, 20000, 50000, 100000},
+		}, []string{"cluster"}),
 		batchSeconds: f.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "sluice_topic_batch_duration_seconds",
 			Help: "Time from the closing of a batch to its last status.", Buckets: seconds,
 		}, []string{"cluster"}),
 		reconciliations: f.NewCounterVec(prometheus.CounterOpts{
 			Name: "sluice_topic_reconciliations_total",
-			Help: "Reconciliations of single topics, by result (successful, failed); their sum is the total.",
+			Help: "Reconciliations of single topics, by result (successful, failed; retried where it is tried again soon); their sum is the total.",
 		}, []string{"cluster", "result"}),
 		locked: f.NewCounterVec(prometheus.CounterOpts{
 			Name: "sluice_topic_reconciliations_locked_total",
@@ -93,18 +101,28 @@ func NewTopic(reg prometheus.Registerer) *Topic {
 	}
 }
 
-// Batch tells of a batch that was worked on.
-func (m *Topic) Batch(cluster string, size int, d time.Duration) {
+// Batch tells of a batch that was worked on; queued is how many topics waited
+// when it was closed, its own among them.
+func (m *Topic) Batch(cluster string, size, queued int, d time.Duration) {
 	m.batches.WithLabelValues(cluster).Inc()
 	m.batchSize.WithLabelValues(cluster).Observe(float64(size))
+	m.queueLength.WithLabelValues(cluster).Observe(float64(queued))
 	m.batchSeconds.WithLabelValues(cluster).Observe(d.Seconds())
 }
 
+// Reconciliations counts topics by what came of them.
+type Reconciliations struct {
+	Successful, Failed, Retried int
+	// Locked topics were set aside since they were being worked on already.
+	Locked int
+}
+
 // Reconciled tells of topics that were reconciled.
-func (m *Topic) Reconciled(cluster string, successful, failed, locked int) {
-	m.reconciliations.WithLabelValues(cluster, Successful).Add(float64(successful))
-	m.reconciliations.WithLabelValues(cluster, Failed).Add(float64(failed))
-	m.locked.WithLabelValues(cluster).Add(float64(locked))
+func (m *Topic) Reconciled(cluster string, n Reconciliations) {
+	m.reconciliations.WithLabelValues(cluster, Successful).Add(float64(n.Successful))
+	m.reconciliations.WithLabelValues(cluster, Failed).Add(float64(n.Failed))
+	m.reconciliations.WithLabelValues(cluster, Retried).Add(float64(n.Retried))
+	m.locked.WithLabelValues(cluster).Add(float64(n.Locked))
 }
 
 // AdminCall tells of a request to Kafka.
@@ -150,12 +168,13 @@ func result(err error) string {
 func (m *Topic) Forget(cluster string) {
 	m.queues.mu.Lock()
 	delete(m.queues.sources, cluster)
+	delete(m.queues.counts, cluster)
 	m.queues.mu.Unlock()
 	labels := prometheus.Labels{"cluster": cluster}
 	for _, v := range []interface {
 		DeletePartialMatch(prometheus.Labels) int
 	}{
-		m.batches, m.batchSize, m.batchSeconds, m.reconciliations, m.locked, m.adminCalls, m.kubernetesWrites, m.reachable,
+		m.batches, m.batchSize, m.batchSeconds, m.queueLength, m.reconciliations, m.locked, m.adminCalls, m.kubernetesWrites, m.reachable, m.orphaned,
 	} {
 		v.DeletePartialMatch(labels)
 	}

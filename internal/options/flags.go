@@ -97,7 +97,7 @@ func (o *Operator) addServingFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&s.MetricsSecure, "metrics-secure", s.MetricsSecure,
 		"serve metrics over TLS, to those alone whose token the API server knows and allows to get /metrics")
 	fs.StringVar(&s.HealthProbeBindAddress, "health-probe-bind-address", s.HealthProbeBindAddress, "address of /healthz and /readyz, host:port; "+Disabled+" for none")
-	fs.BoolVar(&s.EnableDebug, "enable-debug", s.EnableDebug, "serve /debug/pprof at the address of the metrics")
+	fs.BoolVar(&s.EnableDebug, "enable-debug", s.EnableDebug, "serve /debug/pprof and /debug/resync at the address of the metrics")
 	fs.StringVar(&l.Level, "log-level", l.Level, "debug, info, error, or a number: the higher, the more is logged")
 	fs.StringVar(&l.Format, "log-format", l.Format, LogFormatJSON+" or "+LogFormatConsole)
 }

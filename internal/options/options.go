@@ -148,7 +148,7 @@ type Serving struct {
 	MetricsSecure bool
 	// HealthProbeBindAddress, or Disabled.
 	HealthProbeBindAddress string
-	// EnableDebug serves /debug/pprof beside the metrics.
+	// EnableDebug serves /debug/pprof and /debug/resync beside the metrics.
 	EnableDebug bool
 }
 

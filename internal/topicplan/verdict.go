@@ -136,23 +136,31 @@ func everManaged(s Subject) bool {
 // operator has one of the same name.
 func OwnsFinalizer(t *kafkav1.KafkaTopic) bool {
 	return slices.ContainsFunc(t.ManagedFields, func(e metav1.ManagedFieldsEntry) bool {
-		if e.Manager != kafkav1.FieldManager || e.FieldsV1 == nil {
-			return false
-		}
-		// A value of a set has a key of its own, a list that is owned as one has
-		// none (FieldsV1 in Kubernetes' apimachinery).
-		var fields struct {
-			Metadata struct {
-				Finalizers map[string]json.RawMessage `json:"f:finalizers"`
-			} `json:"f:metadata"`
-		}
-		if err := json.Unmarshal(e.FieldsV1.GetRawBytes(), &fields); err != nil {
-			return false
-		}
-		finalizers := fields.Metadata.Finalizers
-		_, owned := finalizers[`v:"`+kafkav1.FinalizerTopic+`"`]
-		return owned || finalizers != nil && len(finalizers) == 0
+		return e.Manager == kafkav1.FieldManager && coversFinalizer(e)
 	})
+}
+
+// ownedFinalizer stands for our finalizer among the fields that somebody owns.
+const ownedFinalizer = `v:"` + kafkav1.FinalizerTopic + `"`
+
+// coversFinalizer tells whether our finalizer is among what a manager owns.
+func coversFinalizer(e metav1.ManagedFieldsEntry) bool {
+	if e.FieldsV1 == nil {
+		return false
+	}
+	// A value of a set has a key of its own, a list that is owned as one has
+	// none (FieldsV1 in Kubernetes' apimachinery).
+	var fields struct {
+		Metadata struct {
+			Finalizers map[string]json.RawMessage `json:"f:finalizers"`
+		} `json:"f:metadata"`
+	}
+	if err := json.Unmarshal(e.FieldsV1.GetRawBytes(), &fields); err != nil {
+		return false
+	}
+	finalizers := fields.Metadata.Finalizers
+	_, owned := finalizers[ownedFinalizer]
+	return owned || finalizers != nil && len(finalizers) == 0
 }
 
 func judgeUnmanaged(s Subject) (Verdict, bool) {

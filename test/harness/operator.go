@@ -327,6 +327,9 @@ func (o *Operator) Stop() error {
 // Kill ends the operator at once, as a crash would.
 func (o *Operator) Kill() { o.process.kill() }
 
+// PID is the operator's process ID.
+func (o *Operator) PID() int { return o.process.cmd.Process.Pid }
+
 // Ended is closed when the operator's process has ended, in whatever way.
 func (o *Operator) Ended() <-chan struct{} { return o.process.done }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"slices"
 
 	"github.com/sluice-kafka/sluice/internal/kafka"
 	"github.com/sluice-kafka/sluice/internal/observed"
@@ -83,7 +84,7 @@ func Description(t Topic) kafka.TopicDescription {
 }
 
 // DescribeTopicConfigs implements the controller's Admin.
-func (a *Admin) DescribeTopicConfigs(ctx context.Context, names []string) (map[string]kafka.TopicConfig, error) {
+func (a *Admin) DescribeTopicConfigs(ctx context.Context, names []string, options ...string) (map[string]kafka.TopicConfig, error) {
 	err := a.begin(ctx, DescribeConfigs, names, &a.NextDescribeConfigsErr)
 	defer a.mu.Unlock()
 	if err != nil {
@@ -111,6 +112,11 @@ func (a *Admin) DescribeTopicConfigs(ctx context.Context, names []string) (map[s
 		}
 		for option, value := range config {
 			c.Entries[option] = kafka.ConfigEntry{Value: value, Type: types[option], Dynamic: true}
+		}
+		if len(options) > 0 {
+			maps.DeleteFunc(c.Entries, func(option string, e kafka.ConfigEntry) bool {
+				return !e.Dynamic && !slices.Contains(options, option)
+			})
 		}
 		answer[name] = c
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -235,6 +237,24 @@ func (s *suite) configs(t *testing.T, name string, want map[string]string) {
 		}
 		return nil
 	})
+	s.some(t, name, want)
+}
+
+// some holds the answer to what is set on the topic and the option that is named.
+func (s *suite) some(t *testing.T, name string, set map[string]string) {
+	t.Helper()
+	const named = "max.message.bytes"
+	configs, err := s.client.DescribeTopicConfigs(t.Context(), []string{name}, named)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := slices.Sorted(maps.Keys(set))
+	if _, ok := set[named]; !ok {
+		want = slices.Sorted(slices.Values(append(want, named)))
+	}
+	if got := slices.Sorted(maps.Keys(configs[name].Entries)); !slices.Equal(got, want) {
+		t.Errorf("%s: the answer has the options %v, want %v", name, got, want)
+	}
 }
 
 func (s *suite) alterBad(t *testing.T) {
