@@ -8,12 +8,15 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/twmb/franz-go/pkg/kadm"
+	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
@@ -255,4 +258,22 @@ func (e *topicEnv) batches(n float64) {
 func (e *topicEnv) callsOf(api string, before reading) float64 {
 	e.Helper()
 	return e.settled().sum(metricAdminCalls, "api="+api) - before.sum(metricAdminCalls, "api="+api)
+}
+
+// told waits until an Event on the cluster, in the namespace of the test, has this
+// reason and says this.
+func (e *topicEnv) told(reason, part string) {
+	e.Helper()
+	e.until(func(ctx context.Context) error {
+		var events eventsv1.EventList
+		if err := e.kube.List(ctx, &events, client.InNamespace(e.namespace)); err != nil {
+			return err
+		}
+		for _, event := range events.Items {
+			if event.Reason == reason && event.Regarding.Name == topicCluster && strings.Contains(event.Note, part) {
+				return nil
+			}
+		}
+		return fmt.Errorf("no Event with the reason %s says %q: %+v", reason, part, events.Items)
+	})
 }
