@@ -67,28 +67,25 @@ func decodeValue(raw []byte) (string, error) {
 // whole number, a boolean, or a string of printable ASCII with nothing escaped.
 // It answers false for anything else, good or bad.
 func plainValue(raw []byte) (string, bool) {
-	if text := string(raw); text == "true" || text == "false" {
+	text := string(raw)
+	if text == "true" || text == "false" || isPlainNumber(strings.TrimPrefix(text, "-")) {
 		return text, true
 	}
-	if n := len(raw); n >= 2 && raw[0] == '"' && raw[n-1] == '"' {
-		inner := raw[1 : n-1]
-		for _, c := range inner {
-			if c < ' ' || c > '~' || c == '"' || c == '\\' {
-				return "", false
-			}
-		}
-		return string(inner), true
+	inner, ok := strings.CutPrefix(text, `"`)
+	if !ok {
+		return "", false
 	}
-	digits := bytes.TrimPrefix(raw, []byte("-"))
-	if len(digits) == 0 || digits[0] == '0' && len(digits) > 1 {
-		return "", false // JSON knows no leading zeros
-	}
-	for _, c := range digits {
-		if c < '0' || c > '9' {
-			return "", false
-		}
-	}
-	return string(raw), true
+	inner, ok = strings.CutSuffix(inner, `"`)
+	return inner, ok && isPlainText(inner)
+}
+
+// isPlainNumber tells of digits without the leading zeros that JSON does not know.
+func isPlainNumber(text string) bool {
+	return text == "0" || text != "" && text[0] != '0' && !strings.ContainsFunc(text, func(r rune) bool { return r < '0' || r > '9' })
+}
+
+func isPlainText(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' })
 }
 
 func renderScalar(v any) (string, error) {

@@ -39,7 +39,7 @@ func (s *stage) shown(ctx context.Context, of side, round string, n int) error {
 	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
 		for _, b := range s.raw.DiscoveredBrokers() {
 			if last = bareMetadata(ctx, b, names(of, round, n)); last != nil {
-				return false, nil
+				return false, nil //nolint:nilerr // it is told of in the end
 			}
 		}
 		return true, nil

@@ -78,7 +78,7 @@ func (s *stage) live(ctx context.Context, of side, w worker, round string) (l li
 	}
 	l.change, err = step(func(ctx context.Context, n int) (*apiv1.KafkaTopic, error) {
 		t := of.topic(round, n)
-		return t, s.kube.Patch(ctx, t, client.RawPatch(types.MergePatchType, retentionPatch(retention+1)))
+		return t, s.kube.Patch(ctx, t, client.RawPatch(types.MergePatchType, retentionPatch(retentionOf(n)+1)))
 	}, w.afterChange, ready(2))
 	if err != nil {
 		return l, fmt.Errorf("changing %d topics: %w", s.batch, err)

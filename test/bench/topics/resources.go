@@ -56,19 +56,27 @@ func (s side) topic(round string, n int) *apiv1.KafkaTopic {
 		TypeMeta: metav1.TypeMeta{APIVersion: apiv1.GroupVersion.String(), Kind: apiv1.KindKafkaTopic},
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: s.namespace, Name: fmt.Sprintf("%s-orders-%d", round, n),
-			Labels: map[string]string{apiv1.LabelCluster: s.cluster, roundLabel: round},
+			Labels: map[string]string{apiv1.LabelCluster: s.cluster, roundLabel: round, "team": fmt.Sprintf("team-%d", n%patterns)},
 		},
 		Spec: apiv1.KafkaTopicSpec{
 			TopicName: &name, Partitions: &count, Replicas: &factor,
 			Config: apiv1.Config{
-				"retention.ms": number(retention), "segment.bytes": number(1073741824), "min.insync.replicas": number(1),
+				"retention.ms": number(retentionOf(n)), "segment.bytes": number(1073741824), "min.insync.replicas": number(1),
 			},
 		},
 	}
 }
 
-// retention is that of new topics.
-const retention = 604800000
+const (
+	// patterns is how many kinds of labels and of options there are among topics:
+	// people make them from a few patterns, but not from one.
+	patterns = 50
+	// retention is that of the topic with the number 0.
+	retention = 604800000
+)
+
+// retentionOf is that of a new topic.
+func retentionOf(n int) int { return retention + 3600000*(n%patterns) }
 
 func inKafka(s side, round string, n int) string {
 	return fmt.Sprintf("%s.%s.orders.%d", s.cluster, round, n)
