@@ -45,6 +45,8 @@ func TestTopicBehaviour(t *testing.T) {
 		name   string
 		run    func(*topicEnv)
 		labels map[string]string
+		// long is what takes minutes: it runs with SLUICE_KAFKA_VERSIONS=all alone.
+		long bool
 	}{
 		{name: "strangers", run: topicsThatStrangersTouch},
 		{name: "states", run: topicsThatAreLeftAlone},
@@ -53,12 +55,12 @@ func TestTopicBehaviour(t *testing.T) {
 		{name: "haste", run: topicsInHaste},
 		{name: "restart", run: topicsThroughARestart},
 		{name: "undeletable", run: topicsThatKafkaKeeps},
-		{name: "thousands", run: thousandsOfTopics},
-		{name: "options", run: topicsWithManyOptions},
+		{name: "thousands", run: thousandsOfTopics, long: true},
+		{name: "options", run: topicsWithManyOptions, long: true},
 		// It installs the chart anew, with a table for itself.
 		{name: "permissions", run: topicsWithoutARight},
 		// It leaves much in the broker.
-		{name: "partitions", run: topicsWithManyPartitions},
+		{name: "partitions", run: topicsWithManyPartitions, long: true},
 	}
 	var namespaces []any
 	for _, test := range tests {
@@ -81,6 +83,10 @@ func TestTopicBehaviour(t *testing.T) {
 			}
 			in, cluster := topicPartsOn(t, kafka, harness.ControlPlaneOptions{}, namespaces...)
 			for _, test := range tests {
+				if test.long && !everyVersion() {
+					t.Logf("%s: left to `make test-all`", test.name)
+					continue
+				}
 				t.Run(test.name, func(t *testing.T) { test.run(newTopicEnv(t, in, cluster, test.name, test.labels)) })
 			}
 		})
