@@ -193,3 +193,65 @@ func TestAResourceThatAnOwnWriteEndedIsNotEndedTwice(t *testing.T) {
 		}
 	}
 }
+
+func TestALateAnswerDoesNotHideTheNextResourceOfTheName(t *testing.T) {
+	e := newEnv(t)
+	e.create(aTopic("orders"))
+	e.turn()
+	e.wantReady("orders")
+	e.delete("orders")
+	// The watch is faster than the answer to the write that ends the first one.
+	e.afterWrite = func(string) {
+		e.afterWrite = nil
+		e.sync()
+		e.create(aTopic("orders", func(kt *kafkav1.KafkaTopic) { kt.UID = "uid-next" }))
+		e.told = true
+	}
+	e.turn()
+	e.told = false
+	if kt, known := e.loop.index.get(key{Namespace: "ns", Name: "orders"}); !known || kt.UID != "uid-next" {
+		t.Errorf("known of the name: %+v", kt)
+	}
+	e.clock.Step(time.Minute)
+	e.turn()
+	if e.afterWrite != nil {
+		t.Fatal("the first one was not let go")
+	}
+	e.wantReady("orders")
+}
+
+func TestAResourceThatComesBackWhileItIsLetGoIsNotForgotten(t *testing.T) {
+	for name, finalizer := range map[string]bool{"before our finalizer is off": false, "right after our finalizer is off": true} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			e.create(aTopic("orders"), aTopic("beside"))
+			e.turn()
+			relabel := func(cluster string) {
+				e.change("orders", func(kt *kafkav1.KafkaTopic) { kt.Labels[kafkav1.LabelCluster] = cluster })
+			}
+			relabel("elsewhere")
+			back := func() { relabel("east"); e.told = true }
+			if finalizer {
+				e.afterWrite = func(string) { e.afterWrite = nil; back() }
+			} else {
+				// A deletion in the same batch gives time for it.
+				e.delete("beside")
+				e.kafka.BeforeCall = func(string, []string) {
+					e.kafka.BeforeCall = func(string, []string) {}
+					back()
+				}
+			}
+			e.turn()
+			e.clock.Step(time.Minute)
+			e.turn()
+			e.told = false
+			if !e.loop.index.has(key{Namespace: "ns", Name: "orders"}) {
+				t.Error("it is forgotten though it is selected again")
+			}
+			if kt := e.get("orders"); !hasFinalizer(kt) {
+				t.Error("it has no finalizer")
+			}
+			e.wantReady("orders")
+		})
+	}
+}

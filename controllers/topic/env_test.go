@@ -48,12 +48,16 @@ type env struct {
 
 	// dial, if set, makes connections in place of one to kafka.
 	dial func(Cluster) (Connection, error)
+	// told, if set, has sync tell no more: the informer tells of each state once.
+	told bool
 
 	mu     sync.Mutex
 	writes []string
 	events []string
 	// failWrite, if set, may fail a write, named as in writes.
 	failWrite func(write string) error
+	// afterWrite, if set, is told of a write that was done but not answered yet.
+	afterWrite func(write string)
 	// failRead, if set, fails the next live read.
 	failRead error
 	reads    int
@@ -79,7 +83,13 @@ func newEnv(t testing.TB, change ...func(*Options)) *env {
 				if err := e.record("finalizer " + o.GetName()); err != nil {
 					return err
 				}
-				return c.Patch(ctx, o, p, opts...)
+				if err := c.Patch(ctx, o, p, opts...); err != nil {
+					return err
+				}
+				if e.afterWrite != nil {
+					e.afterWrite("finalizer " + o.GetName())
+				}
+				return nil
 			},
 			SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
 				if err := e.record(sub + " " + o.GetName()); err != nil {
@@ -170,6 +180,9 @@ func (e *env) takeWrites() []string {
 // sync shows the controller what the API server holds, as the informer would.
 func (e *env) sync() {
 	e.t.Helper()
+	if e.told {
+		return
+	}
 	var list kafkav1.KafkaTopicList
 	if err := e.kube.List(e.ctx, &list); err != nil {
 		e.t.Fatal(err)

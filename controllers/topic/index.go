@@ -75,13 +75,14 @@ func (x *index) put(t *kafkav1.KafkaTopic, leaving bool) (entry, bool) {
 }
 
 // wrote takes the answer to an own write, unless the resource went or changed
-// meanwhile. The answer to a write that ends a resource, by taking its last
+// meanwhile: the watch may have shown the next one of its name before the answer
+// came. The answer to a write that ends a resource, by taking its last
 // finalizer off, has the version from before (deleteWithoutFinalizers in
 // k8s.io/apiserver's generic registry) and counts all the same.
 func (x *index) wrote(t *kafkav1.KafkaTopic) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if old, known := x.entries[keyOf(t)]; known && compareAge(t, old.topic) >= 0 {
+	if old, known := x.entries[keyOf(t)]; known && old.topic.UID == t.UID && compareAge(t, old.topic) >= 0 {
 		x.set(t, old.leaving)
 	}
 }
@@ -111,6 +112,16 @@ func (x *index) remove(k key) (entry, bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.removeLocked(k)
+}
+
+// left forgets a resource that was let go, unless it was seen to be ours again
+// meanwhile, or another of its name was.
+func (x *index) left(t *kafkav1.KafkaTopic) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if e := x.entries[keyOf(t)]; e.leaving && e.topic.UID == t.UID {
+		x.removeLocked(keyOf(t))
+	}
 }
 
 func (x *index) removeLocked(k key) (entry, bool) {

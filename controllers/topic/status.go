@@ -96,7 +96,7 @@ func (p *pass) releaseFinalizers(ctx context.Context) {
 			orphans.say(ctx, w.topic, p.id, w.orphaned)
 		}
 		if w.deselected() {
-			p.gone(w.key())
+			p.index.left(w.topic)
 		}
 	}
 }

@@ -104,7 +104,11 @@ func (u *unserved) release(ctx context.Context, t *kafkav1.KafkaTopic, why orpha
 		}
 		return false
 	}
-	u.forget(keyOf(t))
+	u.mu.Lock()
+	if now, known := u.topics[keyOf(t)]; known && now.UID == t.UID {
+		delete(u.topics, keyOf(t)) // not the next one of its name
+	}
+	u.mu.Unlock()
 	u.queue.Forget(keyOf(t))
 	if err == nil {
 		orphans.say(ctx, t, t.Labels[kafkav1.LabelCluster], why)
