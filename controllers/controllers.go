@@ -5,15 +5,19 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	apiv1 "github.com/sluice-kafka/sluice/api/v1"
 	"github.com/sluice-kafka/sluice/controllers/cluster"
 	"github.com/sluice-kafka/sluice/controllers/topic"
 	"github.com/sluice-kafka/sluice/controllers/volumes"
 	"github.com/sluice-kafka/sluice/internal/kafka"
 	sluicemetrics "github.com/sluice-kafka/sluice/internal/metrics"
 	"github.com/sluice-kafka/sluice/internal/options"
+	"github.com/sluice-kafka/sluice/internal/rebalance"
 	"github.com/sluice-kafka/sluice/internal/topicplan"
 )
 
@@ -39,36 +43,94 @@ func Add(mgr ctrl.Manager, opts options.Operator) error {
 }
 
 func addTopic(mgr ctrl.Manager, opts options.Operator) error {
-	alterable, err := topicplan.ParseAlterable(opts.Topics.AlterableConfig)
+	topics, err := topicOptions(opts.Topics)
 	if err != nil {
-		return fmt.Errorf("reading which options of topics may be altered: %w", err)
+		return err
 	}
-	clusters := make([]topic.Cluster, 0, len(opts.Topics.ExternalClusters))
-	for _, c := range opts.Topics.ExternalClusters {
-		clusters = append(clusters, topic.Cluster{
-			Name: c.Name, Namespaces: c.Namespaces, BootstrapServers: c.BootstrapServers, NoEngine: topic.NoEngineExternal,
+	topics.Clusters, topics.Kafkas = externalClusters(opts), true
+	topics.Debug = opts.Serving.EnableDebug
+	return topic.Add(mgr, topics, dialTopics(mgr, topics.Metrics, ""))
+}
+
+// topicOptions are those that do not depend on where the clusters come from.
+func topicOptions(opts options.Topics) (topic.Options, error) {
+	selector, err := labels.Parse(opts.Selector)
+	if err != nil {
+		return topic.Options{}, fmt.Errorf("reading the selector of topics: %w", err)
+	}
+	alterable, err := topicplan.ParseAlterable(opts.AlterableConfig)
+	if err != nil {
+		return topic.Options{}, fmt.Errorf("reading which options of topics may be altered: %w", err)
+	}
+	return topic.Options{
+		MaxBatchSize:     opts.MaxBatchSize,
+		MaxBatchLinger:   opts.MaxBatchLinger,
+		ResyncInterval:   opts.ResyncInterval,
+		UnreachableAfter: opts.UnreachableAfter,
+		Workers:          opts.Workers,
+		Alterable:        alterable,
+		UseFinalizers:    opts.UseFinalizers,
+		Selector:         selector,
+
+		OrphanUnreachable: opts.OnUnreachable == apiv1.OnUnreachableOrphan,
+		OrphanAfter:       opts.OrphanAfter,
+
+		SkipClusterConfigReview: opts.SkipClusterConfigReview,
+
+		Metrics: sluicemetrics.NewTopic(metrics.Registry),
+	}, nil
+}
+
+// dialTopics makes connections under a client's ID; the usual one where it is empty.
+func dialTopics(mgr ctrl.Manager, measures *sluicemetrics.Topic, clientID string) func(topic.Cluster) (topic.Connection, error) {
+	return func(c topic.Cluster) (topic.Connection, error) {
+		client, err := kafka.New(kafka.Config{
+			BootstrapServers: c.BootstrapServers, Security: c.Security, ClientID: clientID, Observe: measures.AdminObserver(c.ID()),
 		})
-	}
-	measures := sluicemetrics.NewTopic(metrics.Registry)
-	dial := func(c topic.Cluster) (topic.Connection, error) {
-		client, err := kafka.New(kafka.Config{BootstrapServers: c.BootstrapServers, Observe: measures.AdminObserver(c.Name)})
 		if err != nil {
 			return topic.Connection{}, err
 		}
-		return topic.Connection{Admin: client}, nil
+		connection := topic.Connection{Admin: client}
+		if c.NoEngine == "" {
+			connection.Engine = rebalance.NewBuiltin(client, engineOptions(mgr, c))
+		}
+		return connection, nil
 	}
-	return topic.Add(mgr, topic.Options{
-		Clusters:         clusters,
-		MaxBatchSize:     opts.Topics.MaxBatchSize,
-		MaxBatchLinger:   opts.Topics.MaxBatchLinger,
-		ResyncInterval:   opts.Topics.ResyncInterval,
-		UnreachableAfter: opts.Topics.UnreachableAfter,
-		Workers:          opts.Topics.Workers,
-		Alterable:        alterable,
-		UseFinalizers:    opts.Topics.UseFinalizers,
-		Metrics:          measures,
-		Debug:            opts.Serving.EnableDebug,
-	}, dial)
+}
+
+// engineOptions has the engine of a cluster that has a Kafka keep off the brokers that
+// are to take no new replicas.
+func engineOptions(mgr ctrl.Manager, c topic.Cluster) rebalance.Options {
+	if c.Kafka == nil {
+		return rebalance.Options{}
+	}
+	return rebalance.Options{Cordons: topic.Cordons(mgr.GetAPIReader(), *c.Kafka)}
+}
+
+// externalClusters are those of the table; their Secrets are in the operator's own
+// namespace.
+func externalClusters(opts options.Operator) []topic.Cluster {
+	clusters := make([]topic.Cluster, 0, len(opts.Topics.ExternalClusters))
+	for _, c := range opts.Topics.ExternalClusters {
+		cluster := topic.Cluster{
+			Name: c.Name, Namespaces: c.Namespaces, BootstrapServers: c.BootstrapServers,
+		}
+		if c.ReplicasEngine == "" {
+			cluster.NoEngine = topic.NoEngineExternal
+		}
+		if c.TLS.Enabled {
+			cluster.Security.TLS = &kafka.TLS{}
+			if ca := c.TLS.CA; ca.Secret != "" {
+				cluster.CA = &topic.SecretKey{Key: ca.Key}
+				cluster.CA.Namespace, cluster.CA.Name = opts.Namespace, ca.Secret
+			}
+		}
+		if c.Credentials.Secret != "" {
+			cluster.Credentials = &types.NamespacedName{Namespace: opts.Namespace, Name: c.Credentials.Secret}
+		}
+		clusters = append(clusters, cluster)
+	}
+	return clusters
 }
 
 // brokerTimeout bounds a call to a broker: a look waits for the slowest of them, and

@@ -337,6 +337,9 @@ type ListenerStatus struct {
 	// BootstrapServers is a comma-separated list of host:port.
 	// +optional
 	BootstrapServers string `json:"bootstrapServers,omitempty"`
+	// Certificates, in PEM form, that a TLS listener's brokers are verified by.
+	// +optional
+	Certificates []string `json:"certificates,omitempty"`
 }
 
 // ListenerAddress is one address of a listener.

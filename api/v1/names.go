@@ -115,6 +115,14 @@ const (
 	// AnnotationDeletionPolicy with DeletionPolicyRetain keeps the topic in
 	// Kafka when its resource goes.
 	AnnotationDeletionPolicy = "sluice.dev/deletion-policy"
+	// AnnotationOnUnreachable on a namespace with OnUnreachableWait or
+	// OnUnreachableOrphan says what becomes of its KafkaTopics that are deleted while
+	// Kafka is unreachable for long.
+	AnnotationOnUnreachable = "sluice.dev/on-unreachable"
+	// OnUnreachableWait has them wait, and OnUnreachableOrphan has them go and leave
+	// their topics behind. They are the values of --on-unreachable too.
+	OnUnreachableWait   = "wait"
+	OnUnreachableOrphan = "orphan"
 	// DeletionPolicyRetain and DeletionPolicyDelete, the default, are the values
 	// of AnnotationDeletionPolicy.
 	DeletionPolicyRetain = "retain"

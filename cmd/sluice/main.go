@@ -49,6 +49,6 @@ func newRoot() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(newOperatorCommand(), newValidateCommand(), newVersionCommand())
+	root.AddCommand(newOperatorCommand(), newTopicOnlyCommand(), newValidateCommand(), newVersionCommand())
 	return root
 }

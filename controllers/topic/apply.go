@@ -4,71 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
 	"github.com/sluice-kafka/sluice/internal/configdef"
 	"github.com/sluice-kafka/sluice/internal/kafka"
 	"github.com/sluice-kafka/sluice/internal/topicplan"
 )
-
-// disabledWait is how long a deletion waits that the brokers do not allow.
-const disabledWait = 10 * time.Minute
-
-// deleteTopics deletes the topics of the resources that are being deleted: those
-// that they managed, by ID. A name may stand for another topic by now, created
-// by somebody else or in another Kafka cluster, whose data nobody gave up.
-func (p *pass) deleteTopics(ctx context.Context) {
-	works := p.in(topicplan.Delete)
-	if len(works) == 0 {
-		return
-	}
-	topics := make([]kafka.TopicDeletion, len(works))
-	for i, w := range works {
-		topics[i] = kafka.TopicDeletion{Name: w.name, ID: w.managedID()}
-	}
-	answers, err := p.admin.DeleteTopics(ctx, topics)
-	if !p.done(ctx, works, "deleting", err) {
-		return
-	}
-	for _, w := range works {
-		p.takeDeletion(ctx, w, answers[w.name])
-	}
-}
-
-func (p *pass) takeDeletion(ctx context.Context, w *work, err error) {
-	switch {
-	case err == nil:
-		p.say(ctx, w, "Deleted a topic")
-		w.memory = topicplan.Memory{At: p.c.opts.Clock.Now(), Deleted: true, ID: w.managedID()}
-		p.remember(w)
-		w.released = true
-	case errors.Is(err, kafka.ErrUnknownTopic):
-		w.released = true
-	case errors.Is(err, kafka.ErrUnknownTopicID):
-		p.say(ctx, w, "The topic was gone before its resource", "topicID", w.managedID())
-		p.c.recorder.Eventf(w.topic, nil, corev1.EventTypeNormal, "TopicGone", "Reconcile",
-			"The topic %s with the ID %s was gone already. If there is another topic of that name in %s, it is kept",
-			w.name, w.managedID(), p.cluster.Name)
-		w.released = true
-	case kafka.Passing(err):
-		w.again(err.Error(), kafka.Wait(err))
-	default:
-		problem := kafkaProblem(err)
-		if errors.Is(err, kafka.ErrTopicDeletionDisabled) {
-			problem.Message += ". Set delete.topic.enable=true on the brokers, or keep the topic: annotate this resource " +
-				kafkav1.AnnotationDeletionPolicy + "=" + kafkav1.DeletionPolicyRetain
-			w.next.after = disabledWait
-		}
-		w.failed = true
-		s := topicplan.RefusedStatus(w.topic, *problem, p.now)
-		w.status = &s
-		w.leave(err.Error())
-	}
-}
 
 // createTopics creates the topics that do not exist. What Kafka answers is as
 // good as a describe.
@@ -109,7 +51,7 @@ func (p *pass) takeCreation(ctx context.Context, w *work, created kafka.CreatedT
 		p.remember(w)
 		w.leave("the topic exists already")
 		w.next.returned = true
-	case kafka.Passing(err):
+	case kafka.Passing(err), p.mayFitSoon(ctx, w, err):
 		w.postpone(err)
 	default:
 		w.faults.topic = p.refusal(ctx, w, err)
@@ -156,7 +98,7 @@ func (p *pass) takeGrowth(ctx context.Context, w *work, err error) {
 		w.memory.GrowthRefused, w.memory.GrowthError = w.seen.Partitions, err.Error()
 		p.remember(w)
 		w.postpone(err)
-	case kafka.Passing(err), errors.Is(err, kafka.ErrUnknownTopic):
+	case kafka.Passing(err), errors.Is(err, kafka.ErrUnknownTopic), p.mayFitSoon(ctx, w, err):
 		w.postpone(err)
 	default:
 		w.faults.partitions = p.refusal(ctx, w, err)

@@ -23,6 +23,8 @@ func (s steady) DescribeTopics(context.Context, []string) (map[string]kafka.Topi
 	return s.topics, nil
 }
 
+func (s steady) Close() {}
+
 func (s steady) DescribeTopicConfigs(context.Context, []string, ...string) (map[string]kafka.TopicConfig, error) {
 	return s.configs, nil
 }
@@ -57,7 +59,7 @@ func BenchmarkLook(b *testing.B) {
 		}
 		kafkaSide.configs[name] = kafka.TopicConfig{Entries: entries}
 	}
-	e.loop.admin = kafkaSide
+	e.loop.link.use(Connection{Admin: kafkaSide})
 	ctx := logr.NewContext(b.Context(), logr.Discard())
 	keys := e.loop.index.keysByUrgency()
 	b.ReportAllocs()

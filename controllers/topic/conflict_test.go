@@ -187,8 +187,8 @@ func TestAResourceThatAnOwnWriteEndedIsNotEndedTwice(t *testing.T) {
 	answer := dying.DeepCopy()
 	answer.Finalizers = nil
 	e.loop.index.wrote(answer)
-	for _, s := range e.loop.index.snapshot([]key{keyOf(dying)}) {
-		if v := topicplan.Judge(s); v.Action != topicplan.Nothing {
+	for _, s := range e.loop.index.all() {
+		if v := topicplan.Judge(s.Subject); v.Action != topicplan.Nothing {
 			t.Errorf("verdict %+v, want nothing more to be done", v)
 		}
 	}

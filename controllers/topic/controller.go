@@ -35,8 +35,29 @@ type Controller struct {
 	cache    cache.Cache
 	recorder recorder
 	schema   *statusSchema
-	loops    []*loop
+	dial     func(Cluster) (Connection, error)
+	// live reads from the API server itself.
+	live client.Reader
+	// kafkas follows Kafka resources; nil where they are not looked for.
+	kafkas     *kafkas
+	identities identities
+
+	// mu is held while a resource changes loops, and while loops come and go.
+	mu sync.Mutex
+	// loops in order of their clusters' IDs.
+	loops []*loop
+	// strays are the resources that no loop works on, as the informer has them: their
+	// cluster may be served later.
+	strays  map[key]*kafkav1.KafkaTopic
+	running *running
+	// unserved looks after those of them that are being deleted.
+	unserved *unserved
+	// watch brings the resources; nil before the controller leads.
+	watch stopper
 }
+
+// stopper is the part of an informer that tells whether it has ended.
+type stopper interface{ IsStopped() bool }
 
 // Add adds the topic controller and its health check to a manager. dial makes what
 // a cluster is worked on through; it should not connect.
@@ -45,11 +66,21 @@ func Add(mgr ctrl.Manager, opts Options, dial func(Cluster) (Connection, error))
 	if err != nil {
 		return fmt.Errorf("setting up the topic controller: %w", err)
 	}
-	c, err := newController(mgr.GetClient(), mgr.GetEventRecorder("sluice-topic"), documents.OpenAPIV3WithContext(context.Background()), opts, dial)
+	var events recorder = logged{mgr.GetLogger()}
+	if !opts.Standalone {
+		events = mgr.GetEventRecorder("sluice-topic")
+	}
+	c, err := newController(mgr.GetClient(), events, documents.OpenAPIV3WithContext(context.Background()), opts, dial)
 	if err != nil {
 		return fmt.Errorf("setting up the topic controller: %w", err)
 	}
-	c.cache = mgr.GetCache()
+	c.cache, c.live = mgr.GetCache(), mgr.GetAPIReader()
+	if opts.Kafkas {
+		c.kafkas = newKafkas(c, mgr.GetCache(), mgr.GetRESTMapper())
+		if err := c.kafkas.prepare(); err != nil {
+			return fmt.Errorf("setting up the topic controller: %w", err)
+		}
+	}
 	// The manager starts, and waits for, the informers that are known by then.
 	if _, err := c.informer(context.Background()); err != nil {
 		return fmt.Errorf("setting up the topic controller: %w", err)
@@ -57,7 +88,12 @@ func Add(mgr ctrl.Manager, opts Options, dial func(Cluster) (Connection, error))
 	if err := mgr.AddHealthzCheck("topic-controller", func(*http.Request) error { return c.Healthy() }); err != nil {
 		return fmt.Errorf("setting up the topic controller: %w", err)
 	}
-	if c.opts.Debug {
+	if opts.Standalone {
+		if err := mgr.AddReadyzCheck("topic-controller", func(*http.Request) error { return c.Running() }); err != nil {
+			return fmt.Errorf("setting up the topic controller: %w", err)
+		}
+	}
+	if opts.Debug {
 		if err := mgr.AddMetricsServerExtraHandler(PathResync, c.debugResync()); err != nil {
 			return fmt.Errorf("setting up the topic controller: %w", err)
 		}
@@ -70,9 +106,13 @@ func newController(c client.Client, r recorder, d documents, opts Options, dial 
 	if err != nil {
 		return nil, err
 	}
-	controller := &Controller{opts: opts, client: c, recorder: r, schema: newStatusSchema(d, opts.Clock)}
+	controller := &Controller{
+		opts: opts, client: c, live: c, recorder: r, schema: newStatusSchema(d, opts.Clock), dial: dial,
+		strays: map[key]*kafkav1.KafkaTopic{},
+	}
+	controller.unserved = newUnserved(controller)
 	for _, cluster := range opts.Clusters {
-		controller.loops = append(controller.loops, newLoop(controller, cluster, dial))
+		controller.serve(cluster, nil)
 	}
 	return controller, nil
 }
@@ -87,6 +127,9 @@ func (c *Controller) Start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	c.mu.Lock()
+	c.watch = informer
+	c.mu.Unlock()
 	// A standby holds nothing: the handler is told of all there is when added.
 	registration, err := informer.AddEventHandler(c.handler())
 	if err != nil {
@@ -100,48 +143,59 @@ func (c *Controller) Start(ctx context.Context) error {
 	if !toolscache.WaitForCacheSync(ctx.Done(), registration.HasSynced) {
 		return nil // stopped before it began
 	}
-	c.warnOfSharedServers(ctx)
-	c.run(ctx)
-	return nil
+	c.warnOfMissedDeletions(ctx)
+	return c.run(ctx)
 }
 
-// warnOfSharedServers says which clusters look like one Kafka under two names.
-// Each name has an index of its own of who manages which topic, so two resources
-// could manage one topic unseen, and deleting either would delete the other's.
-func (c *Controller) warnOfSharedServers(ctx context.Context) {
-	first := map[string]string{}
-	for _, cluster := range c.opts.Clusters {
-		for _, server := range cluster.BootstrapServers {
-			if other, taken := first[server]; taken && other != cluster.Name {
-				ctrl.LoggerFrom(ctx).Info("Two clusters have a bootstrap server in common: topics of one name would be managed, and deleted, "+
-					"by resources of both. Give a Kafka cluster one name, with all of its namespaces",
-					"server", server, "kafkaCluster", cluster.Name, "otherKafkaCluster", other)
-				continue
-			}
-			first[server] = cluster.Name
-		}
+// warnOfMissedDeletions says what goes without finalizers: nothing tells of a
+// resource that went while nobody watched.
+func (c *Controller) warnOfMissedDeletions(ctx context.Context) {
+	if !c.opts.UseFinalizers {
+		ctrl.LoggerFrom(ctx).Info("Finalizers are switched off: topics whose KafkaTopics are deleted while no operator leads stay in Kafka")
 	}
 }
 
-func (c *Controller) run(ctx context.Context) {
+func (c *Controller) run(ctx context.Context) error {
 	// The first statuses should be whole; where the schema cannot be read, they
 	// are completed later.
 	pause := c.schema.look(ctx)
-	var loops sync.WaitGroup
-	loops.Go(func() { c.schema.follow(ctx, pause) })
-	for _, l := range c.loops {
-		loops.Go(func() { l.run(ctx) })
+	var work sync.WaitGroup
+	defer work.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	work.Go(func() { c.schema.follow(ctx, pause) })
+	work.Go(func() { c.unserved.run(ctx) })
+	c.begin(ctx, &work)
+	if c.kafkas != nil {
+		return c.kafkas.run(ctx)
 	}
-	loops.Wait()
+	<-ctx.Done()
+	return nil
+}
+
+// Running returns an error unless the resources were read and their loops work.
+func (c *Controller) Running() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.running == nil || c.running.ctx.Err() != nil {
+		return errors.New("the topic controller does not run: it reads the KafkaTopics before it begins, and ends with the process")
+	}
+	return nil
 }
 
 // Healthy returns an error if a loop has not got on for two minutes while at
-// work. Waiting for work, for an unreachable Kafka or for leadership is healthy.
+// work, or the resources are not watched any more. Waiting for work, for an
+// unreachable Kafka or for leadership is healthy.
 func (c *Controller) Healthy() error {
 	var errs []error
-	for _, l := range c.loops {
+	c.mu.Lock()
+	if c.watch != nil && c.watch.IsStopped() {
+		errs = append(errs, errors.New("KafkaTopics are not watched any more"))
+	}
+	c.mu.Unlock()
+	for _, l := range c.all() {
 		if err := l.healthy(); err != nil {
-			errs = append(errs, fmt.Errorf("topics of the Kafka cluster %q: %w", l.cluster.Name, err))
+			errs = append(errs, fmt.Errorf("topics of the Kafka cluster %q: %w", l.id, err))
 		}
 	}
 	return errors.Join(errs...)

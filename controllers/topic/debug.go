@@ -31,7 +31,7 @@ func (c *Controller) debugResync() http.Handler {
 		switch req.Method {
 		case http.MethodGet, http.MethodHead:
 		case http.MethodPost:
-			for _, l := range c.loops {
+			for _, l := range c.all() {
 				l.resyncAll()
 			}
 		default:
@@ -39,9 +39,9 @@ func (c *Controller) debugResync() http.Handler {
 			http.Error(w, "POST to have all topics looked at, GET to see how far that is", http.StatusMethodNotAllowed)
 			return
 		}
-		standings := make([]clusterStanding, len(c.loops))
-		for i, l := range c.loops {
-			standings[i] = l.standing()
+		standings := []clusterStanding{}
+		for _, l := range c.all() {
+			standings = append(standings, l.standing())
 		}
 		w.Header().Set("Content-Type", "application/json")
 		if err := json.NewEncoder(w).Encode(standings); err != nil {
@@ -59,7 +59,7 @@ func (l *loop) resyncAll() {
 func (l *loop) standing() clusterStanding {
 	s := l.queue.Standing()
 	return clusterStanding{
-		Cluster: l.cluster.Name, Topics: l.index.len(),
+		Cluster: l.id, Topics: l.index.len(),
 		Waiting: s.Waiting, Delayed: s.Delayed, InFlight: s.InFlight,
 	}
 }

@@ -13,14 +13,24 @@ import (
 
 // reconcile takes a batch through its steps.
 func (l *loop) reconcile(ctx context.Context, b batch.Batch[key], heart *batch.Heartbeat) {
-	p := l.newPass(b.Keys, b.Priorities, heart)
+	p := l.newPass(l.index.batch(b), heart)
+	connection := l.link.take()
+	defer l.link.give(connection)
+	p.admin, p.engine = connection.Admin, connection.Engine
+	latest, _ := l.settings()
+	p.noEngine = latest.NoEngine
 	for _, step := range []func(context.Context){
+		p.dropFinalizers,
 		// What needs nothing of Kafka goes first: it must not wait for a Kafka
 		// that does not answer.
 		p.settle,
 		// A name may be deleted and created in one batch's time; the describe
 		// must not see what is about to go.
+		p.confirmGone,
+		p.withoutKafka,
 		p.deleteTopics,
+		p.giveUp,
+		p.handOver,
 		p.releaseFinalizers,
 		// A topic without the finalizer could lose its resource unseen.
 		p.addFinalizers,
@@ -38,13 +48,16 @@ func (l *loop) reconcile(ctx context.Context, b batch.Batch[key], heart *batch.H
 	} {
 		step(ctx)
 	}
-	p.requeue(b.Keys)
+	p.requeue(b)
 	p.measure(ctx, b)
 }
 
 // settle ends the steps for the resources that need nothing of Kafka.
 func (p *pass) settle(ctx context.Context) {
 	for _, w := range p.works {
+		if w.next.out {
+			continue
+		}
 		var s kafkav1.KafkaTopicStatus
 		switch w.verdict.Action {
 		case topicplan.Release:

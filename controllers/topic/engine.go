@@ -104,7 +104,7 @@ func (p *pass) decideReplicas(ctx context.Context, w *work) {
 	was := w.memory.Change(w.topic)
 	w.replicas = topicplan.DecideReplicas(topicplan.ReplicasInput{
 		Was: was, Wanted: w.wanted.Replicas, Seen: w.seen,
-		Engine: p.engine != nil, NoEngine: p.cluster.NoEngine,
+		Engine: p.engine != nil, NoEngine: p.noEngine,
 		Progress: w.progress, Fault: w.sessionFault,
 	})
 	if was != nil && w.replicas.Next == nil {

@@ -46,11 +46,17 @@ type env struct {
 	loop   *loop
 	other  *loop
 
+	// dial, if set, makes connections in place of one to kafka.
+	dial func(Cluster) (Connection, error)
+
 	mu     sync.Mutex
 	writes []string
 	events []string
 	// failWrite, if set, may fail a write, named as in writes.
 	failWrite func(write string) error
+	// failRead, if set, fails the next live read.
+	failRead error
+	reads    int
 }
 
 func newEnv(t testing.TB, change ...func(*Options)) *env {
@@ -63,6 +69,12 @@ func newEnv(t testing.TB, change ...func(*Options)) *env {
 	}
 	e.kube = fakeclient.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&kafkav1.KafkaTopic{}).WithReturnManagedFields().
 		WithInterceptorFuncs(interceptor.Funcs{
+			Get: func(ctx context.Context, c client.WithWatch, k client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+				if err := e.liveRead(o); err != nil {
+					return err
+				}
+				return c.Get(ctx, k, o, opts...)
+			},
 			Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
 				if err := e.record("finalizer " + o.GetName()); err != nil {
 					return err
@@ -90,14 +102,40 @@ func newEnv(t testing.TB, change ...func(*Options)) *env {
 	for _, f := range change {
 		f(&opts)
 	}
-	c, err := newController(e.kube, e, e.served, opts, func(Cluster) (Connection, error) { return Connection{Admin: e.kafka}, nil })
+	c, err := newController(e.kube, e, e.served, opts, e.connect)
 	if err != nil {
 		t.Fatal(err)
 	}
 	e.c, e.loop, e.other = c, c.loops[0], c.loops[1]
-	e.loop.admin, e.other.admin = e.kafka, fake.NewAdmin()
+	e.loop.link.use(Connection{Admin: e.kafka})
+	e.other.link.use(Connection{Admin: fake.NewAdmin()})
 	c.schema.look(e.ctx)
 	return e
+}
+
+// liveRead counts, and may fail, what the controller reads past its cache.
+func (e *env) liveRead(o client.Object) error {
+	if _, live := o.(*metav1.PartialObjectMetadata); !live {
+		return nil
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.reads++
+	err := e.failRead
+	e.failRead = nil
+	return err
+}
+
+// brief is long enough for what is ready.
+func (e *env) brief() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(e.ctx, 20*time.Millisecond)
+}
+
+func (e *env) connect(c Cluster) (Connection, error) {
+	if e.dial != nil {
+		return e.dial(c)
+	}
+	return Connection{Admin: e.kafka}, nil
 }
 
 func (e *env) record(write string) error {
@@ -141,10 +179,11 @@ func (e *env) sync() {
 		there[keyOf(&list.Items[i])] = true
 		e.c.observed(&list.Items[i], false)
 	}
-	for _, l := range e.c.loops {
+	// The informer tells of the last state that it saw.
+	for _, l := range e.c.all() {
 		for _, k := range l.index.keys() {
-			if !there[k] {
-				e.c.gone(k)
+			if t, known := l.index.get(k); known && !there[k] {
+				e.c.deleted(t, false)
 			}
 		}
 	}
@@ -157,7 +196,7 @@ func (e *env) turn() int {
 		if turns > 50 {
 			e.t.Fatal("the queue does not come to rest")
 		}
-		ctx, cancel := context.WithTimeout(e.ctx, 20*time.Millisecond)
+		ctx, cancel := e.brief()
 		b, err := e.loop.queue.Next(ctx, batch.Window{MaxSize: e.c.opts.MaxBatchSize})
 		cancel()
 		if err != nil {
@@ -332,22 +371,23 @@ func (e *env) dieTurning() {
 // withEngine gives the cluster an engine.
 func (e *env) withEngine() *env {
 	e.engine = fake.NewEngine()
-	e.loop.engine = e.engine
+	e.loop.link.use(Connection{Admin: e.kafka, Engine: e.engine})
 	return e
 }
 
 // restart replaces the controller by one that knows nothing.
 func (e *env) restart() {
 	e.t.Helper()
-	c, err := newController(e.kube, e, e.served, e.c.opts, func(Cluster) (Connection, error) { return Connection{Admin: e.kafka}, nil })
+	c, err := newController(e.kube, e, e.served, e.c.opts, e.connect)
 	if err != nil {
 		e.t.Fatal(err)
 	}
 	e.c, e.loop, e.other = c, c.loops[0], c.loops[1]
-	e.loop.admin, e.other.admin = e.kafka, fake.NewAdmin()
+	e.loop.link.use(Connection{Admin: e.kafka})
 	if e.engine != nil {
-		e.loop.engine = e.engine
+		e.loop.link.use(Connection{Admin: e.kafka, Engine: e.engine})
 	}
+	e.other.link.use(Connection{Admin: fake.NewAdmin()})
 	c.schema.look(e.ctx)
 	e.sync()
 }

@@ -26,11 +26,12 @@ func (c *Controller) handler() toolscache.ResourceEventHandler {
 			}
 		},
 		DeleteFunc: func(obj any) {
-			if final, ok := obj.(toolscache.DeletedFinalStateUnknown); ok {
+			final, unsure := obj.(toolscache.DeletedFinalStateUnknown)
+			if unsure {
 				obj = final.Obj
 			}
 			if t, ok := obj.(*kafkav1.KafkaTopic); ok {
-				c.gone(keyOf(t))
+				c.deleted(t, unsure)
 			}
 		},
 	}
@@ -39,27 +40,49 @@ func (c *Controller) handler() toolscache.ResourceEventHandler {
 // observed takes a new state of a resource to the loop that it belongs to, and
 // away from the one that it belonged to.
 func (c *Controller) observed(t *kafkav1.KafkaTopic, initial bool) {
-	home := c.home(t)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	k, home, leaves := keyOf(t), c.home(t), false
 	for _, l := range c.loops {
 		switch {
-		case l == home || !l.index.has(keyOf(t)):
+		case l == home || !l.index.has(k):
 		case home == nil:
+			leaves = true
 			l.leave(t)
 		default:
-			l.gone(keyOf(t))
-			c.recorder.Eventf(t, nil, corev1.EventTypeNormal, "ClusterChanged", "Reconcile",
-				"The topic %s stays as it is in the Kafka cluster %s, and is kept in %s from now on",
-				t.ClaimedName(), l.cluster.Name, home.cluster.Name)
+			l.gone(k)
+			if l.id != home.id {
+				c.recorder.Eventf(t, nil, corev1.EventTypeNormal, "ClusterChanged", "Reconcile",
+					"The topic %s stays as it is in the Kafka cluster %s, and is kept in %s from now on",
+					t.ClaimedName(), l.id, home.id)
+			}
 		}
 	}
-	if home != nil {
-		home.observed(t, initial)
+	if home == nil {
+		c.strays[k] = t
+		c.unserved.observed(t, !leaves)
+		return
 	}
+	c.unserved.forget(k)
+	delete(c.strays, k)
+	home.observed(t, initial)
 }
 
-func (c *Controller) gone(k key) {
+// deleted takes the last state of a resource, with whose deletion its topic goes
+// where finalizers are not in use. unsure tells that the deletion was not seen,
+// and the state may be an old one.
+func (c *Controller) deleted(t *kafkav1.KafkaTopic, unsure bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	k, home := keyOf(t), c.home(t)
+	delete(c.strays, k)
+	c.unserved.forget(k)
 	for _, l := range c.loops {
-		l.gone(k)
+		if l == home && !c.opts.UseFinalizers {
+			l.deleted(t, unsure)
+		} else {
+			l.gone(k)
+		}
 	}
 }
 
@@ -70,7 +93,7 @@ func (c *Controller) home(t *kafkav1.KafkaTopic) *loop {
 		return nil
 	}
 	for _, l := range c.loops {
-		if l.cluster.serves(t.Namespace, t.Labels[kafkav1.LabelCluster]) {
+		if !l.closing && l.cluster.serves(t.Namespace, t.Labels[kafkav1.LabelCluster]) {
 			return l
 		}
 	}
@@ -101,6 +124,17 @@ func (l *loop) leave(t *kafkav1.KafkaTopic) {
 
 func (l *loop) gone(k key) {
 	old, known := l.index.remove(k)
+	if known {
+		l.wakeClaimants(old, entry{})
+	}
+}
+
+// deleted takes a resource that is gone, to delete its topic.
+func (l *loop) deleted(t *kafkav1.KafkaTopic, unsure bool) {
+	old, known, kept := l.index.bury(t, unsure)
+	if kept {
+		l.queue.Add(batch.Change, keyOf(t))
+	}
 	if known {
 		l.wakeClaimants(old, entry{})
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/sluice-kafka/sluice/internal/batch"
 	"github.com/sluice-kafka/sluice/internal/configdef"
 	"github.com/sluice-kafka/sluice/internal/kafka"
+	"github.com/sluice-kafka/sluice/internal/observed"
 	"github.com/sluice-kafka/sluice/internal/rebalance"
 	"github.com/sluice-kafka/sluice/internal/topicplan"
 )
@@ -19,13 +20,20 @@ import (
 // pass is one batch on its way through the steps.
 type pass struct {
 	*loop
-	now   time.Time
-	works []*work
-	heart *batch.Heartbeat
+	// admin and engine are those of the connection that the batch began with.
+	admin  Admin
+	engine Engine
+	// noEngine is the cluster's reason for having none.
+	noEngine string
+	now      time.Time
+	works    []*work
+	heart    *batch.Heartbeat
 	// kept are the optional status fields that may be written.
 	kept topicplan.Kept
 	// aborted tells that Kafka does not answer: no further call is made.
 	aborted bool
+	// registration of the cluster's brokers, where a refusal made it be asked for.
+	registration *observed.Registration
 	// shortage is why there may be too few brokers for a replication factor; looked
 	// up once a batch.
 	shortage *string
@@ -37,6 +45,9 @@ type work struct {
 	priority batch.Priority
 	name     string
 	verdict  topicplan.Verdict
+	// gone tells that the resource exists no longer, and unsure that this was not
+	// seen.
+	gone, unsure bool
 
 	wanted topicplan.Wanted
 	memory topicplan.Memory
@@ -56,6 +67,8 @@ type work struct {
 	failed bool
 	// released tells that our finalizer is to be taken off.
 	released bool
+	// orphaned says why the topic is left behind; empty if it is not.
+	orphaned orphaning
 	status   *kafkav1.KafkaTopicStatus
 	next     next
 }
@@ -124,15 +137,14 @@ func (w *work) postpone(err error) {
 	w.next.retry, w.next.wait, w.next.why = true, max(w.next.wait, kafka.Wait(err)), err.Error()
 }
 
-// newPass takes the snapshot that everything in the batch is decided from.
-func (l *loop) newPass(keys []key, priorities []batch.Priority, heart *batch.Heartbeat) *pass {
+// newPass begins with what everything in it is decided from.
+func (l *loop) newPass(subjects []subject, heart *batch.Heartbeat) *pass {
 	p := &pass{loop: l, now: l.c.opts.Clock.Now(), heart: heart, kept: l.c.schema.kept()}
-	urgency := make(map[key]batch.Priority, len(priorities))
-	for i, priority := range priorities {
-		urgency[keys[i]] = priority
-	}
-	for _, s := range l.index.snapshot(keys) {
-		w := &work{topic: s.Topic, priority: urgency[keyOf(s.Topic)], name: s.Topic.ClaimedName(), verdict: topicplan.Judge(s)}
+	for _, s := range subjects {
+		w := &work{
+			topic: s.Topic, priority: s.priority, name: s.Topic.ClaimedName(), verdict: topicplan.Judge(s.Subject),
+			gone: s.Gone, unsure: s.unsure,
+		}
 		w.memory = l.memories.recall(w.name, s.Topic, p.now)
 		p.works = append(p.works, w)
 	}

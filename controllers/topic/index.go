@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
+	"github.com/sluice-kafka/sluice/internal/batch"
 	"github.com/sluice-kafka/sluice/internal/topicplan"
 )
 
@@ -21,6 +22,9 @@ type entry struct {
 	topic *kafkav1.KafkaTopic
 	// leaving marks a resource that is no longer ours.
 	leaving bool
+	// finalizing marks a resource that was seen to be deleted while it had our
+	// finalizer, which is the way that its topic goes.
+	finalizing bool
 	// state that the resource is counted in.
 	state topicplan.State
 }
@@ -33,8 +37,10 @@ type index struct {
 	entries  map[key]entry
 	claims   map[string]map[key]struct{}
 	managers map[string]types.UID
-	// states counts the resources, so that nobody has to go through all of them.
-	states map[topicplan.State]int
+	states   states
+	// gone holds, by key, the resources whose topics are still to be deleted
+	// though they are gone, the first to go first.
+	gone map[key][]snapshot
 }
 
 func newIndex() *index {
@@ -42,7 +48,8 @@ func newIndex() *index {
 		entries:  map[key]entry{},
 		claims:   map[string]map[key]struct{}{},
 		managers: map[string]types.UID{},
-		states:   map[topicplan.State]int{},
+		states:   states{},
+		gone:     map[key][]snapshot{},
 	}
 }
 
@@ -79,15 +86,17 @@ func (x *index) wrote(t *kafkav1.KafkaTopic) {
 }
 
 func (x *index) set(t *kafkav1.KafkaTopic, leaving bool) {
-	k, name, state := keyOf(t), t.ClaimedName(), topicplan.StateOf(t)
-	if old, known := x.entries[k]; known {
-		x.states[old.state]--
-		if old.topic.ClaimedName() != name {
-			x.drop(k, old.topic.ClaimedName())
-		}
+	k, name := keyOf(t), t.ClaimedName()
+	if old, known := x.entries[k]; known && old.topic.ClaimedName() != name {
+		x.drop(k, old.topic.ClaimedName())
 	}
-	x.states[state]++
-	x.entries[k] = entry{topic: t, leaving: leaving, state: state}
+	finalizing := t.DeletionTimestamp != nil && hasFinalizer(t)
+	if old := x.entries[k]; old.finalizing && old.topic.UID == t.UID {
+		finalizing = true
+	}
+	state := topicplan.StateOf(t)
+	x.states.moved(x.entries[k].state, state)
+	x.entries[k] = entry{topic: t, leaving: leaving, finalizing: finalizing, state: state}
 	if x.claims[name] == nil {
 		x.claims[name] = map[key]struct{}{}
 	}
@@ -98,13 +107,17 @@ func (x *index) set(t *kafkav1.KafkaTopic, leaving bool) {
 func (x *index) remove(k key) (entry, bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	return x.removeLocked(k)
+}
+
+func (x *index) removeLocked(k key) (entry, bool) {
 	old, known := x.entries[k]
 	if !known {
 		return old, false
 	}
 	name := old.topic.ClaimedName()
 	delete(x.entries, k)
-	x.states[old.state]--
+	x.states.moved(old.state, "")
 	x.drop(k, name)
 	if x.managers[name] == old.topic.UID {
 		delete(x.managers, name)
@@ -126,10 +139,14 @@ func (x *index) has(k key) bool {
 	return known
 }
 
-// nameOf is the name that a resource claims, empty if it is not known.
+// nameOf is the name that is worked on for a key: that of a resource that is gone
+// comes first. It is empty if nothing is known.
 func (x *index) nameOf(k key) string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if gone := x.gone[k]; len(gone) > 0 {
+		return gone[0].topic.ClaimedName()
+	}
 	e, known := x.entries[k]
 	if !known {
 		return ""
@@ -158,64 +175,52 @@ func (x *index) keys() []key {
 	return slices.SortedFunc(maps.Keys(x.entries), compareKeys)
 }
 
-// keysByUrgency are all resources in the order in which a full look takes them:
-// those that are being deleted, then those with a change that was not seen to,
-// then the rest.
-func (x *index) keysByUrgency() []key {
+// subject is a resource of a batch with what is known around it.
+type subject struct {
+	topicplan.Subject
+	priority batch.Priority
+	// unsure tells that the deletion of one that is gone was not seen.
+	unsure bool
+}
+
+// batch is what a batch is decided from, all of one moment. A key stands for the
+// first resource of its name that is gone, if any, and else for the one that is
+// there. Left out are keys of which nothing is known, and those that came to
+// stand for another name than the one that the batch holds.
+func (x *index) batch(b batch.Batch[key]) []subject {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	var byRank [3][]key
-	for k, e := range x.entries {
-		rank := 2
-		switch {
-		case e.topic.DeletionTimestamp != nil:
-			rank = 0
-		case urgent(e.topic):
-			rank = 1
+	subjects := make([]subject, 0, len(b.Keys))
+	for i, k := range b.Keys {
+		s := subject{priority: b.Priorities[i]}
+		if gone := x.gone[k]; len(gone) > 0 {
+			s.Subject, s.unsure = x.goneSubject(gone[0]), gone[0].unsure
+		} else if e, known := x.entries[k]; known {
+			s.Subject = x.subject(e)
 		}
-		byRank[rank] = append(byRank[rank], k)
-	}
-	for _, keys := range byRank {
-		slices.SortFunc(keys, compareKeys)
-	}
-	return slices.Concat(byRank[:]...)
-}
-
-// count tells how many resources are in each state.
-func (x *index) count() map[string]int {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	counts := make(map[string]int, len(topicplan.States))
-	for _, s := range topicplan.States {
-		counts[string(s)] = x.states[s]
-	}
-	return counts
-}
-
-func (x *index) len() int {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return len(x.entries)
-}
-
-// snapshot is what is known of the keys and of all who claim their names, at one
-// moment. Keys that went are left out.
-func (x *index) snapshot(keys []key) []topicplan.Subject {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	subjects := make([]topicplan.Subject, 0, len(keys))
-	for _, k := range keys {
-		e, known := x.entries[k]
-		if !known {
-			continue
+		if s.Topic != nil && s.Topic.ClaimedName() == b.Locks[i] {
+			subjects = append(subjects, s)
 		}
-		subjects = append(subjects, topicplan.Subject{
-			Topic:    e.topic,
-			Selected: !e.leaving,
-			Claims:   x.claimsTo(e.topic.ClaimedName()),
-		})
 	}
 	return subjects
+}
+
+// all are the resources that are there, in order.
+func (x *index) all() []subject {
+	keys := x.keys()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	subjects := make([]subject, 0, len(keys))
+	for _, k := range keys {
+		if e, known := x.entries[k]; known {
+			subjects = append(subjects, subject{Subject: x.subject(e)})
+		}
+	}
+	return subjects
+}
+
+func (x *index) subject(e entry) topicplan.Subject {
+	return topicplan.Subject{Topic: e.topic, Selected: !e.leaving, Claims: x.claimsTo(e.topic.ClaimedName())}
 }
 
 func (x *index) claimsTo(name string) []topicplan.Claim {

@@ -13,82 +13,161 @@ import (
 	"github.com/sluice-kafka/sluice/internal/batch"
 )
 
+// drainLimit is how long the batches under way may take to end once their cluster is
+// not served any more: about the bound of two calls to Kafka.
+const drainLimit = time.Minute
+
+var errStopped = errors.New("the Kafka cluster is not served any more")
+
 // loop works on the topics of one Kafka cluster. Clusters share nothing, so a
 // dead one holds up no other.
 type loop struct {
-	cluster  Cluster
+	id       string
 	c        *Controller
 	dial     func(Cluster) (Connection, error)
-	admin    Admin
-	engine   Engine
+	link     link
 	queue    *batch.Queue[key]
 	index    *index
 	memories *memories
 	outage   outage
+	factors  factorRefusals
 	hearts   []*batch.Heartbeat
+	told     told
+
+	// cluster as it was found: its names and its Kafka stay.
+	cluster Cluster
+	mu      sync.Mutex
+	// latest is what is known of the cluster now.
+	latest Cluster
+	// waits tells why the cluster cannot be dialled as it stands; nil if it can.
+	waits *obstacle
+
+	// linked is what the connection was made from; for the one who tends the link.
+	linked Cluster
+	// doubts is how the one who tends the link is woken.
+	doubts chan struct{}
+	// tried tells, by being closed, that the first try to connect is over.
+	tried chan struct{}
+	// before is the loop that worked on the same topics, until it has ended.
+	before *loop
+	// closing tells that no resource has its home here any more. It is changed under
+	// the controller's lock.
+	closing  bool
+	closed   chan struct{}
+	stopping chan struct{}
+	stopOnce sync.Once
+	ended    chan struct{}
 }
 
-func newLoop(c *Controller, cluster Cluster, dial func(Cluster) (Connection, error)) *loop {
+func newLoop(c *Controller, cluster Cluster, waits *obstacle) *loop {
 	l := &loop{
+		id:       cluster.ID(),
 		cluster:  cluster,
+		latest:   cluster,
+		waits:    waits,
 		c:        c,
-		dial:     dial,
+		dial:     c.dial,
 		index:    newIndex(),
 		memories: newMemories(),
+		doubts:   make(chan struct{}, 1),
+		tried:    make(chan struct{}),
+		closed:   make(chan struct{}),
+		stopping: make(chan struct{}),
+		ended:    make(chan struct{}),
 	}
 	l.queue = batch.NewQueue(c.opts.Clock, l.index.nameOf)
 	for range c.opts.Workers {
 		l.hearts = append(l.hearts, batch.NewHeartbeat(c.opts.Clock))
 	}
-	c.opts.Metrics.WatchQueue(cluster.Name, l.queue)
-	c.opts.Metrics.WatchTopics(cluster.Name, l.index.count)
+	c.opts.Metrics.WatchQueue(l.id, l.queue)
+	c.opts.Metrics.WatchTopics(l.id, l.index.count)
 	return l
 }
 
+// settings are what is known of the cluster now.
+func (l *loop) settings() (Cluster, *obstacle) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.latest, l.waits
+}
+
+// run works until ctx ends, at once, or until the loop is stopped: then batches
+// under way have drainLimit to end.
 func (l *loop) run(ctx context.Context) {
-	log := ctrl.LoggerFrom(ctx).WithValues("controller", "topic", "kafkaCluster", l.cluster.Name)
+	defer l.end(ctx)
+	log := ctrl.LoggerFrom(ctx).WithValues("controller", "topic", "kafkaCluster", l.id)
 	ctx = logr.NewContext(ctx, log)
-	connection, err := l.connect(ctx)
-	if err != nil {
-		return // stopped
+	if l.before != nil {
+		select {
+		case <-l.before.ended:
+			l.before = nil
+		case <-ctx.Done():
+			return
+		}
 	}
-	defer connection.Admin.Close()
-	l.admin, l.engine = connection.Admin, connection.Engine
+	work, cutOff := context.WithCancel(ctx)
+	defer cutOff()
+	begin, stop := context.WithCancel(work)
+	defer stop()
+	go l.awaitStop(work, stop, cutOff)
+
 	var workers sync.WaitGroup
 	for _, heart := range l.hearts {
-		workers.Go(func() { l.work(ctx, heart) })
+		workers.Go(func() { l.work(begin, work, heart) })
 	}
-	workers.Go(func() { l.resync(ctx) })
+	workers.Go(func() { l.resync(begin) })
+	workers.Go(func() { l.review(begin) })
+	workers.Go(func() { l.tend(begin) })
 	workers.Wait()
 }
 
-// connect makes the client. What is wrong with the settings of one cluster must
-// not stop the others, so it is tried until the controller stops.
-func (l *loop) connect(ctx context.Context) (Connection, error) {
-	for {
-		connection, err := l.dial(l.cluster)
-		if err == nil {
-			return connection, nil
-		}
-		ctrl.LoggerFrom(ctx).Error(err, "Failed to set up the Kafka client: check the cluster's settings",
-			"bootstrapServers", l.cluster.BootstrapServers)
-		if err := l.sleep(ctx, batch.MaxBackoff); err != nil {
-			return Connection{}, err
-		}
+// awaitStop ends what was begun once the loop is stopped.
+func (l *loop) awaitStop(work context.Context, stop, cutOff func()) {
+	select {
+	case <-work.Done():
+		return
+	case <-l.stopping:
+	}
+	stop()
+	if l.sleep(work, drainLimit) == nil {
+		cutOff()
 	}
 }
 
-func (l *loop) work(ctx context.Context, heart *batch.Heartbeat) {
+// close has the loop take no more resources, and need its cluster no more. The caller
+// holds the controller's lock.
+func (l *loop) close() {
+	l.closing = true
+	close(l.closed)
+}
+
+// stop has the loop end after the batches under way.
+func (l *loop) stop() { l.stopOnce.Do(func() { close(l.stopping) }) }
+
+func (l *loop) end(ctx context.Context) {
+	l.link.cut(errStopped)
+	l.c.ended(l)
+	close(l.ended)
+	ctrl.LoggerFrom(ctx).V(1).Info("Stopped working on the topics of a Kafka cluster", "kafkaCluster", l.id)
+}
+
+func (l *loop) work(begin, work context.Context, heart *batch.Heartbeat) {
+	select {
+	case <-l.tried:
+	case <-begin.Done():
+		return
+	}
 	window := batch.Window{MaxSize: l.c.opts.MaxBatchSize, Linger: l.c.opts.MaxBatchLinger}
 	for {
 		heart.Wait()
-		b, err := l.queue.Next(ctx, window)
+		b, err := l.queue.Next(begin, window)
 		if err != nil {
 			return // stopped
 		}
 		heart.Beat()
-		l.reconcile(ctx, b, heart)
+		l.reconcile(work, b, heart)
 		l.queue.Done(b)
+		l.c.stopIfLeft(l)
 	}
 }
 

@@ -11,9 +11,17 @@ import (
 
 // requeue says what becomes of each key. It comes before the batch is done, so
 // that nobody sees a key neither in flight nor queued.
-func (p *pass) requeue(keys []key) {
-	for _, k := range keys {
-		if !p.index.has(k) {
+func (p *pass) requeue(b batch.Batch[key]) {
+	worked := make(map[key]bool, len(p.works))
+	for _, w := range p.works {
+		worked[w.key()] = true
+	}
+	for i, k := range b.Keys {
+		switch {
+		case worked[k]:
+		case p.index.nameOf(k) != "":
+			p.queue.Add(b.Priorities[i], k) // it stands for another name by now
+		default:
 			p.queue.Forget(k)
 		}
 	}
@@ -27,6 +35,8 @@ func (p *pass) requeue(keys []key) {
 			continue
 		case w.next.after > 0:
 			p.queue.AddAfter(w.key(), batch.Resync, w.next.after)
+		case w.gone:
+			p.rest(w.key(), w.topic.UID)
 		}
 		p.queue.Forget(w.key())
 	}
@@ -45,8 +55,8 @@ func (p *pass) measure(ctx context.Context, b batch.Batch[key]) {
 		}
 	}
 	d := p.c.opts.Clock.Since(p.now)
-	p.c.opts.Metrics.Batch(p.cluster.Name, len(b.Keys), len(b.Keys)+b.Left, d)
-	p.c.opts.Metrics.Reconciled(p.cluster.Name, counts)
+	p.c.opts.Metrics.Batch(p.id, len(b.Keys), len(b.Keys)+b.Left, d)
+	p.c.opts.Metrics.Reconciled(p.id, counts)
 	p.memories.forgetOld(p.now)
 	ctrl.LoggerFrom(ctx).V(1).Info("Worked on a batch", "topics", len(b.Keys), "successful", counts.Successful,
 		"failed", counts.Failed, "tryingAgain", counts.Retried, "setAside", b.SetAside, "left", b.Left, "duration", d.String())

@@ -2,15 +2,12 @@ package topic
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
-	"github.com/go-logr/logr/funcr"
 	toolscache "k8s.io/client-go/tools/cache"
 
 	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
@@ -19,7 +16,7 @@ import (
 )
 
 // await polls for what another goroutine does, with a bound.
-func await(t *testing.T, what string, holds func() bool) {
+func await(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); !holds(); {
 		if time.Now().After(deadline) {
@@ -70,7 +67,7 @@ func TestControllerRunsUntilItIsStopped(t *testing.T) {
 	handler.OnAdd(e.get("behind"), true)
 	ctx, cancel := context.WithCancel(e.ctx)
 	ended := make(chan struct{})
-	go func() { defer close(ended); e.c.run(ctx) }()
+	go func() { defer close(ended); _ = e.c.run(ctx) }()
 	await(t, "both topics are there", func() bool {
 		if e.clock.HasWaiters() {
 			e.clock.Step(e.c.opts.MaxBatchLinger)
@@ -111,27 +108,6 @@ func TestLoopThatDoesNotGetOnIsUnhealthy(t *testing.T) {
 	}
 }
 
-func TestClusterWithBadSettingsIsTriedAgain(t *testing.T) {
-	e := newEnv(t)
-	tries := 0
-	e.loop.dial = func(Cluster) (Connection, error) {
-		if tries++; tries == 1 {
-			return Connection{}, errors.New("no such certificate")
-		}
-		return Connection{Admin: e.kafka}, nil
-	}
-	got := make(chan error, 1)
-	go func() {
-		_, err := e.loop.connect(e.ctx)
-		got <- err
-	}()
-	await(t, "the loop waits", e.clock.HasWaiters)
-	e.clock.Step(batch.MaxBackoff)
-	if err := <-got; err != nil || tries != 2 {
-		t.Errorf("error %v after %d tries", err, tries)
-	}
-}
-
 func TestOptions(t *testing.T) {
 	good := Cluster{Name: "east", Namespaces: []string{"ns"}, BootstrapServers: []string{"k:9092"}}
 	with := func(edit func(*Cluster)) []Cluster {
@@ -144,7 +120,7 @@ func TestOptions(t *testing.T) {
 		wantErr string
 	}{
 		"good ones":                    {opts: Options{UseFinalizers: true, Clusters: []Cluster{good}}},
-		"without finalizers":           {opts: Options{Clusters: []Cluster{good}}, wantErr: "finalizers"},
+		"without finalizers":           {opts: Options{Clusters: []Cluster{good}}},
 		"a cluster without a name":     {opts: Options{UseFinalizers: true, Clusters: with(func(c *Cluster) { c.Name = "" })}, wantErr: "no name"},
 		"a cluster without namespaces": {opts: Options{UseFinalizers: true, Clusters: with(func(c *Cluster) { c.Namespaces = nil })}, wantErr: "no namespaces"},
 		"a cluster without servers":    {opts: Options{UseFinalizers: true, Clusters: with(func(c *Cluster) { c.BootstrapServers = nil })}, wantErr: "no bootstrap servers"},
@@ -166,26 +142,3 @@ func TestOptions(t *testing.T) {
 }
 
 var _ Admin = (*fake.Admin)(nil)
-
-func TestOneKafkaUnderTwoNamesIsWarnedOf(t *testing.T) {
-	for name, test := range map[string]struct {
-		servers []string
-		want    int
-	}{
-		"two clusters":       {[]string{"a:1", "b:1"}, 0},
-		"one server in both": {[]string{"a:1", "a:1"}, 1},
-	} {
-		t.Run(name, func(t *testing.T) {
-			e := newEnv(t, func(o *Options) {
-				for i, s := range test.servers {
-					o.Clusters[i].BootstrapServers = []string{"own-" + o.Clusters[i].Name + ":1", s}
-				}
-			})
-			var said []string
-			e.c.warnOfSharedServers(logr.NewContext(t.Context(), funcr.New(func(_, args string) { said = append(said, args) }, funcr.Options{})))
-			if len(said) != test.want {
-				t.Errorf("said %q, want %d lines", said, test.want)
-			}
-		})
-	}
-}

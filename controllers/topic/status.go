@@ -24,15 +24,52 @@ const writeLimit = 30 * time.Second
 
 // addFinalizers marks the resources whose topics are about to be touched.
 func (p *pass) addFinalizers(ctx context.Context) {
+	if !p.c.opts.UseFinalizers {
+		return
+	}
 	var works []*work
 	for _, w := range p.in(topicplan.Reconcile) {
 		if !hasFinalizer(w.topic) {
 			works = append(works, w)
 		}
 	}
+	p.putFinalizers(ctx, works)
+}
+
+func (p *pass) putFinalizers(ctx context.Context, works []*work) {
 	p.write(ctx, works, metrics.WriteFinalizer, func(w *work) (map[string]any, bool) {
 		return finalizerPatch(w.topic, append(slices.Clone(w.topic.Finalizers), kafkav1.FinalizerTopic)), false
 	})
+}
+
+func (p *pass) takeFinalizers(ctx context.Context, works []*work) {
+	p.write(ctx, works, metrics.WriteFinalizer, func(w *work) (map[string]any, bool) {
+		return finalizerPatch(w.topic, withoutOurs(w.topic)), false
+	})
+}
+
+// withoutOurs are the finalizers of a resource but for ours.
+func withoutOurs(t *kafkav1.KafkaTopic) []string {
+	return slices.DeleteFunc(slices.Clone(t.Finalizers), func(f string) bool { return f == kafkav1.FinalizerTopic })
+}
+
+// dropFinalizers takes our finalizer, from when it was in use, off resources that
+// do without. One that is being deleted goes the way of its finalizer.
+func (p *pass) dropFinalizers(ctx context.Context) {
+	if p.c.opts.UseFinalizers {
+		return
+	}
+	var works []*work
+	for _, w := range p.works {
+		switch w.verdict.Action {
+		case topicplan.Pause, topicplan.Refuse, topicplan.Reconcile:
+			if hasFinalizer(w.topic) {
+				works = append(works, w)
+			}
+		default:
+		}
+	}
+	p.takeFinalizers(ctx, works)
 }
 
 // releaseFinalizers lets go of the resources whose topics are gone or no longer
@@ -40,21 +77,21 @@ func (p *pass) addFinalizers(ctx context.Context) {
 func (p *pass) releaseFinalizers(ctx context.Context) {
 	var works []*work
 	for _, w := range p.works {
-		if w.released && !w.next.out && hasFinalizer(w.topic) {
+		if w.released && !w.next.out && !w.gone && hasFinalizer(w.topic) {
 			works = append(works, w)
 		}
 	}
-	p.write(ctx, works, metrics.WriteFinalizer, func(w *work) (map[string]any, bool) {
-		return finalizerPatch(w.topic, slices.DeleteFunc(slices.Clone(w.topic.Finalizers), func(f string) bool {
-			return f == kafkav1.FinalizerTopic
-		})), false
-	})
+	p.takeFinalizers(ctx, works)
+	orphans := p.c.newOrphans()
 	for _, w := range p.works {
 		if !w.released || w.next.out {
 			continue
 		}
 		w.leave(w.verdict.Reason)
-		if w.verdict.Action == topicplan.Release && w.topic.DeletionTimestamp == nil {
+		if w.orphaned.reason != "" {
+			orphans.say(ctx, w.topic, p.id, w.orphaned)
+		}
+		if w.verdict.Action == topicplan.Release && w.topic.DeletionTimestamp == nil && !w.gone {
 			p.gone(w.key()) // it left the selector, and is forgotten
 		}
 	}
@@ -88,8 +125,8 @@ func (p *pass) write(ctx context.Context, works []*work, kind string, patchOf fu
 		w := works[i]
 		patch, status := patchOf(w)
 		start := p.c.opts.Clock.Now()
-		answer, err := p.patch(ctx, w.key(), patch, status)
-		p.c.opts.Metrics.KubernetesWrite(p.cluster.Name, kind, p.c.opts.Clock.Since(start), err)
+		answer, err := p.c.patch(ctx, w.key(), patch, status)
+		p.c.opts.Metrics.KubernetesWrite(p.id, kind, p.c.opts.Clock.Since(start), err)
 		p.heart.Beat()
 		if err == nil {
 			p.index.wrote(answer)
@@ -111,7 +148,7 @@ func (p *pass) write(ctx context.Context, works []*work, kind string, patchOf fu
 	}
 }
 
-func (p *pass) patch(ctx context.Context, k key, patch map[string]any, status bool) (*kafkav1.KafkaTopic, error) {
+func (c *Controller) patch(ctx context.Context, k key, patch map[string]any, status bool) (*kafkav1.KafkaTopic, error) {
 	data, err := json.Marshal(patch)
 	if err != nil {
 		return nil, fmt.Errorf("encoding the patch of KafkaTopic %s: %w", k, err)
@@ -121,9 +158,9 @@ func (p *pass) patch(ctx context.Context, k key, patch map[string]any, status bo
 	answer := &kafkav1.KafkaTopic{ObjectMeta: metav1.ObjectMeta{Namespace: k.Namespace, Name: k.Name}}
 	merge := client.RawPatch(types.MergePatchType, data)
 	if status {
-		err = p.c.client.Status().Patch(ctx, answer, merge, client.FieldOwner(kafkav1.FieldManager))
+		err = c.client.Status().Patch(ctx, answer, merge, client.FieldOwner(kafkav1.FieldManager))
 	} else {
-		err = p.c.client.Patch(ctx, answer, merge, client.FieldOwner(kafkav1.FieldManager))
+		err = c.client.Patch(ctx, answer, merge, client.FieldOwner(kafkav1.FieldManager))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("patching KafkaTopic %s: %w", k, err)

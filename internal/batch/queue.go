@@ -41,6 +41,8 @@ type Batch[K comparable] struct {
 	Keys []K
 	// Priorities of the keys, by index.
 	Priorities []Priority
+	// Locks are the names that the keys hold, by index; empty for none.
+	Locks []string
 	// SetAside counts the keys that had to wait for another in flight since the
 	// batch before.
 	SetAside int

@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,13 @@ type operation struct {
 	// needs is the ACL, as in the table "Operations and Resources on
 	// Protocols" of Kafka's security documentation.
 	needs string
+	// noun is of what kind the items are; topics if empty.
+	noun string
+}
+
+// item names one item in errors.
+func (o operation) item(name string) string {
+	return fmt.Sprintf("%s %q", cmp.Or(o.noun, "topic"), name)
 }
 
 // batch is how one kind of call treats its topics: T is what is asked of one,
@@ -59,7 +67,7 @@ func (b batch[T, A]) run(ctx context.Context, c *Client, items []T) (map[string]
 		switch {
 		case failed != nil:
 			for _, item := range part {
-				out[b.name(item)] = b.failure(fmt.Errorf("%s topic %q: %w", b.op.verb, b.name(item), failed))
+				out[b.name(item)] = b.failure(fmt.Errorf("%s %s: %w", b.op.verb, b.op.item(b.name(item)), failed))
 			}
 		case len(part) > 1 && b.refusedWhole(part, answers):
 			half := len(part) / 2
@@ -88,7 +96,7 @@ func (b batch[T, A]) ask(ctx context.Context, part []T) (map[string]A, error) {
 		name := b.name(item)
 		a, ok := answers[name]
 		if !ok {
-			a = b.failure(fmt.Errorf("%s topic %q: %w", b.op.verb, name, ErrNotAnswered))
+			a = b.failure(fmt.Errorf("%s %s: %w", b.op.verb, b.op.item(name), ErrNotAnswered))
 		}
 		if err = b.problem(a); errors.Is(err, ErrNotController) {
 			moving++

@@ -37,24 +37,32 @@ func (c *Client) DefaultConfig(ctx context.Context) (observed.Config, error) {
 }
 
 func describeBroker(ctx context.Context, to sender, name string) (observed.Config, error) {
-	op := operation{verb: "describe the configuration of", needs: "DESCRIBE_CONFIGS on the cluster"}
 	resource := kmsg.NewDescribeConfigsRequestResource()
 	resource.ResourceType, resource.ResourceName = kmsg.ConfigResourceTypeBroker, name
+	described, err := describeBrokerResource(ctx, to, resource, true)
+	if err != nil {
+		return nil, err
+	}
+	return brokerEntries(described), nil
+}
+
+func describeBrokerResource(ctx context.Context, to sender, resource kmsg.DescribeConfigsRequestResource, synonyms bool) ([]kmsg.DescribeConfigsResponseResourceConfig, error) {
+	op := operation{verb: "describe the configuration of", needs: "DESCRIBE_CONFIGS on the cluster"}
 	req := kmsg.NewPtrDescribeConfigsRequest()
-	req.IncludeSynonyms = true
+	req.IncludeSynonyms = synonyms
 	req.Resources = append(req.Resources, resource)
 	resp, err := req.RequestWith(ctx, to)
 	if err != nil {
 		return nil, err
 	}
-	if len(resp.Resources) != 1 || resp.Resources[0].ResourceName != name {
+	if len(resp.Resources) != 1 || resp.Resources[0].ResourceName != resource.ResourceName {
 		return nil, ErrNotAnswered
 	}
 	r := &resp.Resources[0]
-	if err := op.errorOf(brokerResource(name), answer{code: r.ErrorCode, message: r.ErrorMessage}); err != nil {
+	if err := op.errorOf(brokerResource(resource.ResourceName), answer{code: r.ErrorCode, message: r.ErrorMessage}); err != nil {
 		return nil, err
 	}
-	return brokerEntries(r.Configs), nil
+	return r.Configs, nil
 }
 
 func brokerEntries(in []kmsg.DescribeConfigsResponseResourceConfig) observed.Config {

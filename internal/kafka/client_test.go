@@ -97,6 +97,18 @@ var clusterCalls = map[string]func(context.Context, *kafka.Client) error{
 	"Quorum":          func(ctx context.Context, c *kafka.Client) error { _, err := c.Quorum(ctx); return err },
 	"Partitions":      func(ctx context.Context, c *kafka.Client) error { _, err := c.Partitions(ctx); return err },
 	"DefaultConfig":   func(ctx context.Context, c *kafka.Client) error { _, err := c.DefaultConfig(ctx); return err },
+	"Reassignments": func(ctx context.Context, c *kafka.Client) error {
+		_, err := c.Reassignments(ctx, []string{"t"})
+		return err
+	},
+	"TopicPartitions": func(ctx context.Context, c *kafka.Client) error {
+		_, err := c.TopicPartitions(ctx, []string{"t"})
+		return err
+	},
+	"Reassign": func(ctx context.Context, c *kafka.Client) error {
+		_, err := c.Reassign(ctx, map[string]map[int32][]int32{"t": {0: {0}}})
+		return err
+	},
 	"MinInSyncReplicas": func(ctx context.Context, c *kafka.Client) error {
 		_, err := c.MinInSyncReplicas(ctx, []string{"t"})
 		return err

@@ -18,3 +18,11 @@ func TestContract(t *testing.T) {
 		})
 	}
 }
+
+// TestLimitContract runs on kfake, with Kafka's limits put before it, what
+// test/integration runs on real brokers.
+func TestLimitContract(t *testing.T) {
+	embedded := kafkatest.StartEmbedded(t, 1)
+	kafkatest.Limits(embedded)
+	kafkatest.LimitContract(t, embedded.Bootstrap(), kafkatest.Fake)
+}

@@ -39,6 +39,10 @@ var (
 	// ErrInvalidReplicationFactor is INVALID_REPLICATION_FACTOR: below one, or
 	// above the number of brokers that take replicas.
 	ErrInvalidReplicationFactor = errors.New("invalid replication factor")
+	// ErrInvalidReplicaAssignment is INVALID_REPLICA_ASSIGNMENT: a list of replicas
+	// that is empty, names a broker twice, or names one that is not registered or,
+	// from Kafka 4.3.2 on, cordoned.
+	ErrInvalidReplicaAssignment = errors.New("invalid list of replicas")
 	// ErrInvalidTopic is INVALID_TOPIC_EXCEPTION: a name that Kafka does not
 	// take, or one that differs from another topic's only in '.' and '_' and
 	// so collides with it in the names of metrics.
@@ -100,6 +104,7 @@ var classes = map[int16]class{
 	kerr.IllegalSaslState.Code:           {is: ErrAuthentication, passing: true},
 	kerr.InvalidPartitions.Code:          {is: ErrInvalidPartitions},
 	kerr.InvalidReplicationFactor.Code:   {is: ErrInvalidReplicationFactor},
+	kerr.InvalidReplicaAssignment.Code:   {is: ErrInvalidReplicaAssignment},
 	kerr.InvalidTopicException.Code:      {is: ErrInvalidTopic},
 	kerr.InvalidConfig.Code:              {is: ErrInvalidConfig},
 	kerr.InvalidRequest.Code:             {is: ErrInvalidRequest},
@@ -184,12 +189,12 @@ type answer struct {
 	throttleMillis int32
 }
 
-// topicError is nil where Kafka answered that all is well.
+// topicError is errorOf for an item of a batch.
 func (o operation) topicError(topic string, a answer) error {
-	return o.errorOf(fmt.Sprintf("topic %q", topic), a)
+	return o.errorOf(o.item(topic), a)
 }
 
-// errorOf is topicError for any subject.
+// errorOf is nil where Kafka answered that all is well.
 func (o operation) errorOf(subject string, a answer) error {
 	if a.code == 0 {
 		return nil

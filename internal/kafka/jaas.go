@@ -2,6 +2,8 @@ package kafka
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -20,6 +22,15 @@ var moduleMechanisms = map[string][]string{
 	"ScramLoginModule":       {MechanismScramSHA512, MechanismScramSHA256},
 	"OAuthBearerLoginModule": {MechanismOAuthBearer},
 	"IAMLoginModule":         {MechanismAWSMSKIAM},
+}
+
+// moduleOptions are the options of a login module that have a meaning here. Any other
+// could mean another login, such as that of a role or by a delegation token.
+var moduleOptions = map[string][]string{
+	"PlainLoginModule":       {"username", "password"},
+	"ScramLoginModule":       {"username", "password"},
+	"OAuthBearerLoginModule": {KeyOAuthTokenURL, KeyOAuthClientID, KeyOAuthSecret, KeyOAuthScope, "clientId", "clientSecret", "scope"},
+	"IAMLoginModule":         {"username", "password", "awsDebugCreds"},
 }
 
 var errJAAS = errors.New(`is not of the form: class required name="value" ... ;`)
@@ -43,18 +54,28 @@ func parseJAAS(text string) (jaas, error) {
 	if _, known := moduleMechanisms[out.module]; !known {
 		return jaas{}, errors.New("names a login module other than PlainLoginModule, ScramLoginModule, OAuthBearerLoginModule and IAMLoginModule, which are known here")
 	}
-	options := tokens[2 : len(tokens)-1]
+	if err := out.read(tokens[2 : len(tokens)-1]); err != nil {
+		return jaas{}, err
+	}
+	return out, nil
+}
+
+// read reads the options.
+func (j jaas) read(options []jaasToken) error {
 	for ; len(options) >= 3; options = options[3:] {
 		name, equals, value := options[0], options[1], options[2]
 		if name.special || equals != (jaasToken{"=", true}) || value.special {
-			return jaas{}, errJAAS
+			return errJAAS
 		}
-		out.options[name.text] = value.text
+		if !slices.Contains(moduleOptions[j.module], name.text) {
+			return fmt.Errorf("has an option that %s does not have here; it has %s", j.module, strings.Join(moduleOptions[j.module], ", "))
+		}
+		j.options[name.text] = value.text
 	}
 	if len(options) > 0 {
-		return jaas{}, errJAAS
+		return errJAAS
 	}
-	return out, nil
+	return nil
 }
 
 // jaasToken is a word, or one of the special characters = and ; outside of quotes.

@@ -24,6 +24,12 @@ const (
 	WriteStatus    = "status"
 )
 
+// Reasons why a topic is left behind.
+const (
+	OrphanKafkaGone   = "kafka_gone"
+	OrphanUnreachable = "unreachable"
+)
+
 // Topic measures the topic controller. Each metric carries the label cluster.
 type Topic struct {
 	batches          *prometheus.CounterVec
@@ -36,6 +42,7 @@ type Topic struct {
 	adminCalls       *prometheus.HistogramVec
 	kubernetesWrites *prometheus.HistogramVec
 	reachable        *prometheus.GaugeVec
+	orphaned         *prometheus.CounterVec
 }
 
 // NewTopic makes the topic controller's metrics and registers them; a nil
@@ -83,6 +90,10 @@ func NewTopic(reg prometheus.Registerer) *Topic {
 			Name: "sluice_topic_kubernetes_write_duration_seconds",
 			Help: "Durations of writes to KafkaTopics, by kind (finalizer, status) and result (successful, failed).", Buckets: seconds,
 		}, []string{"cluster", "kind", "result"}),
+		orphaned: f.NewCounterVec(prometheus.CounterOpts{
+			Name: "sluice_topic_orphaned_total",
+			Help: "Topics left behind in Kafka whose resources are deleted, by reason (kafka_gone, unreachable).",
+		}, []string{"cluster", "reason"}),
 		reachable: f.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "sluice_topic_cluster_reachable",
 			Help: "1 if the last call to the Kafka cluster was answered, else 0.",
@@ -140,9 +151,31 @@ func (m *Topic) Reachable(cluster string, yes bool) {
 	m.reachable.WithLabelValues(cluster).Set(value)
 }
 
+// Orphaned tells of a topic that was left behind; reason is one of the Orphan
+// constants.
+func (m *Topic) Orphaned(cluster, reason string) {
+	m.orphaned.WithLabelValues(cluster, reason).Inc()
+}
+
 func result(err error) string {
 	if err != nil {
 		return Failed
 	}
 	return Successful
+}
+
+// Forget drops what is measured of a cluster that is not served any more.
+func (m *Topic) Forget(cluster string) {
+	m.queues.mu.Lock()
+	delete(m.queues.sources, cluster)
+	delete(m.queues.counts, cluster)
+	m.queues.mu.Unlock()
+	labels := prometheus.Labels{"cluster": cluster}
+	for _, v := range []interface {
+		DeletePartialMatch(prometheus.Labels) int
+	}{
+		m.batches, m.batchSize, m.batchSeconds, m.queueLength, m.reconciliations, m.locked, m.adminCalls, m.kubernetesWrites, m.reachable,
+	} {
+		v.DeletePartialMatch(labels)
+	}
 }

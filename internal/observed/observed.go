@@ -147,6 +147,14 @@ type Features struct {
 	EligibleLeaderReplicas bool
 }
 
+// Topic is one topic with what moves in it.
+type Topic struct {
+	// ID of the topic in the form that Kafka's own tools print.
+	ID string
+	// Partitions are sorted by ID.
+	Partitions []Partition
+}
+
 // Partition of a topic.
 type Partition struct {
 	Topic string

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	apiv1 "github.com/sluice-kafka/sluice/api/v1"
 )
 
 // envPrefix begins the name of each option's environment variable.
@@ -60,7 +62,9 @@ func (o *Operator) addCertificateFlags(fs *pflag.FlagSet) {
 func (o *Operator) addTopicFlags(fs *pflag.FlagSet) {
 	t := &o.Topics
 	fs.StringVar(&t.ExternalClustersFile, "external-clusters", t.ExternalClustersFile,
-		"YAML file with a list of the Kafka clusters whose topics are managed, each with name, namespaces, bootstrapServers; without it none are")
+		"YAML file with a list of the Kafka clusters whose topics are managed, each with name, namespaces, bootstrapServers and, where wanted, tls, credentials, replicasEngine (docs/topics.md); Kafkas that are annotated need no entry")
+	fs.StringVar(&t.Selector, "topic-selector", t.Selector,
+		"label selector of the KafkaTopics that are kept; a topic that leaves it is let go of and stays in Kafka; empty for all")
 	fs.IntVar(&t.MaxBatchSize, "max-batch-size", t.MaxBatchSize, "topics that are reconciled together at most")
 	fs.DurationVar(&t.MaxBatchLinger, "max-batch-linger", t.MaxBatchLinger, "how long a batch waits for more topics after its first")
 	fs.DurationVar(&t.ResyncInterval, "resync-interval", t.ResyncInterval, "how often every topic is compared with Kafka")
@@ -68,7 +72,14 @@ func (o *Operator) addTopicFlags(fs *pflag.FlagSet) {
 	fs.IntVar(&t.Workers, "topic-workers", t.Workers, "batches of one Kafka cluster that may run at the same time")
 	fs.StringVar(&t.AlterableConfig, "alterable-topic-config", t.AlterableConfig,
 		"options of topics that may be set, changed and deleted: ALL, NONE, or names with commas between them; the others stay as Kafka has them")
-	fs.BoolVar(&t.UseFinalizers, "use-finalizers", t.UseFinalizers, "have a KafkaTopic wait until its topic is deleted from Kafka")
+	fs.BoolVar(&t.UseFinalizers, "use-finalizers", t.UseFinalizers, "have a KafkaTopic wait until its topic is deleted from Kafka; without, "+
+		"the topics of those stay that are deleted while no operator leads")
+	fs.StringVar(&t.OnUnreachable, "on-unreachable", t.OnUnreachable, "what becomes of KafkaTopics that are deleted while Kafka is unreachable: they "+
+		apiv1.OnUnreachableWait+" for it, or "+apiv1.OnUnreachableOrphan+" their topics after orphan-after; the annotation "+
+		apiv1.AnnotationOnUnreachable+" of a namespace wins")
+	fs.DurationVar(&t.OrphanAfter, "orphan-after", t.OrphanAfter, "how long Kafka has to be unreachable, without a break, before topics are orphaned")
+	fs.BoolVar(&t.SkipClusterConfigReview, "skip-cluster-config-review", t.SkipClusterConfigReview,
+		"do not look at the brokers' options to warn of auto.create.topics.enable=true, which takes the right to DESCRIBE_CONFIGS on the cluster")
 }
 
 func (o *Operator) addClusterFlags(fs *pflag.FlagSet) {

@@ -6,6 +6,7 @@ package options
 import (
 	"time"
 
+	apiv1 "github.com/sluice-kafka/sluice/api/v1"
 	"github.com/sluice-kafka/sluice/internal/topicplan"
 )
 
@@ -100,6 +101,9 @@ type Topics struct {
 	ExternalClustersFile string
 	// ExternalClusters as read from that file.
 	ExternalClusters []ExternalCluster
+	// Selector of the KafkaTopics that are kept, as Kubernetes writes label
+	// selectors; all of them where it is empty.
+	Selector string
 	// MaxBatchSize is the number of topics after which a batch closes.
 	MaxBatchSize int
 	// MaxBatchLinger is how long after its first topic a batch closes.
@@ -115,6 +119,13 @@ type Topics struct {
 	AlterableConfig string
 	// UseFinalizers has a resource wait for its topic's deletion.
 	UseFinalizers bool
+	// OnUnreachable is OnUnreachableWait or OnUnreachableOrphan of the API: what
+	// becomes of a resource that is deleted once Kafka was unreachable for
+	// OrphanAfter.
+	OnUnreachable string
+	OrphanAfter   time.Duration
+	// SkipClusterConfigReview leaves out the look at the brokers' own options.
+	SkipClusterConfigReview bool
 }
 
 // Clusters is what the cluster controller runs with.
@@ -182,6 +193,8 @@ func Default() Operator {
 			Workers:          1,
 			AlterableConfig:  topicplan.AlterableAll,
 			UseFinalizers:    true,
+			OnUnreachable:    apiv1.OnUnreachableWait,
+			OrphanAfter:      10 * time.Minute,
 		},
 		Clusters: Clusters{
 			LookInterval:       2 * time.Minute,

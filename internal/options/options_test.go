@@ -124,7 +124,8 @@ func TestRefusals(t *testing.T) {
 		"a CA that retires too soon":              {args: []string{"--cert-retire-after=1s"}, want: []string{"--cert-retire-after=1s", "--cert-propagation-delay"}},
 		"a validity shorter than a rotation":      {args: []string{"--cert-validity=1h"}, want: []string{"--cert-validity=1h", "at least"}},
 		"a batch of nothing":                      {args: []string{"--max-batch-size=0"}, want: []string{"--max-batch-size=0", "1 to 10000"}},
-		"no finalizers":                           {args: []string{"--use-finalizers=false"}, want: []string{"--use-finalizers=false", "must be true"}},
+		"an unknown answer to an outage":          {args: []string{"--on-unreachable=panic"}, want: []string{"--on-unreachable=panic", "wait or orphan"}},
+		"no patience with an outage":              {args: []string{"--orphan-after=0s"}, want: []string{"--orphan-after=0s", "1s"}},
 		"all options and one":                     {args: []string{"--alterable-topic-config=all,retention.ms"}, want: []string{"--alterable-topic-config=all,retention.ms", "SLUICE_ALTERABLE_TOPIC_CONFIG", "stand alone"}},
 		"no workers":                              {args: []string{"--topic-workers=0"}, want: []string{"--topic-workers=0"}},
 		"no clusters at a time":                   {args: []string{"--cluster-workers=0"}, want: []string{"--cluster-workers=0", "1 to 100"}},
@@ -164,6 +165,30 @@ func TestExternalClusters(t *testing.T) {
 		"one cluster of two namespaces": {
 			text: "- name: my-cluster\n  namespaces: [kafka, apps]\n  bootstrapServers: ['127.0.0.1:9092', 'broker-1:9092']\n",
 			want: []ExternalCluster{{Name: "my-cluster", Namespaces: []string{"kafka", "apps"}, BootstrapServers: []string{"127.0.0.1:9092", "broker-1:9092"}}},
+		},
+		"one that is encrypted and logged in to": {
+			text: "- {name: a, namespaces: [x], bootstrapServers: ['b:1'], tls: {enabled: true, ca: {secret: my-ca}}, credentials: {secret: login}, replicasEngine: builtin}\n",
+			want: []ExternalCluster{{
+				Name: "a", Namespaces: []string{"x"}, BootstrapServers: []string{"b:1"}, ReplicasEngine: EngineBuiltin,
+				TLS:         ExternalTLS{Enabled: true, CA: ExternalCA{Secret: "my-ca", Key: "ca.crt"}},
+				Credentials: ExternalCredentials{Secret: "login"},
+			}},
+		},
+		"a CA for what is not encrypted": {
+			text:    "- {name: a, namespaces: [x], bootstrapServers: ['b:1'], tls: {enabled: false, ca: {secret: my-ca}}}\n",
+			wantErr: []string{"[0].tls.enabled", "must be true"},
+		},
+		"a key without its Secret": {
+			text:    "- {name: a, namespaces: [x], bootstrapServers: ['b:1'], tls: {enabled: true, ca: {key: ca.pem}}}\n",
+			wantErr: []string{"[0].tls.ca.secret", "ca.pem"},
+		},
+		"a Secret that cannot be": {
+			text:    "- {name: a, namespaces: [x], bootstrapServers: ['b:1'], credentials: {secret: My_Secret}}\n",
+			wantErr: []string{"[0].credentials.secret", "My_Secret"},
+		},
+		"an engine that there is not": {
+			text:    "- {name: a, namespaces: [x], bootstrapServers: ['b:1'], replicasEngine: cruise-control}\n",
+			wantErr: []string{"[0].replicasEngine", "cruise-control", "builtin"},
 		},
 		"an empty table": {text: "[]\n", want: []ExternalCluster{}},
 		"a cluster in two entries": {

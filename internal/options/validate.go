@@ -9,8 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	apiv1 "github.com/sluice-kafka/sluice/api/v1"
 	"github.com/sluice-kafka/sluice/internal/topicplan"
 )
 
@@ -33,9 +35,22 @@ func (o *Operator) Complete() error {
 	return errors.Join(failures...)
 }
 
+// refusal is an option that is wrong.
+type refusal struct {
+	flag  string
+	value any
+	// right is what it should be.
+	right string
+}
+
+// Error implements error.
+func (r *refusal) Error() string {
+	return fmt.Sprintf("--%s=%v (or %s): %s", r.flag, r.value, EnvName(r.flag), r.right)
+}
+
 // refuse words every refusal alike.
 func refuse(flag string, value any, right string) error {
-	return fmt.Errorf("--%s=%v (or %s): %s", flag, value, EnvName(flag), right)
+	return &refusal{flag: flag, value: value, right: right}
 }
 
 func (o *Operator) checkControllers() error {
@@ -126,8 +141,11 @@ func (o *Operator) checkTopics() error {
 	if t.MaxBatchSize < 1 || t.MaxBatchSize > 10000 {
 		failures = append(failures, refuse("max-batch-size", t.MaxBatchSize, "must be 1 to 10000"))
 	}
-	if !t.UseFinalizers {
-		failures = append(failures, refuse("use-finalizers", false, "must be true: deleting topics without finalizers is not supported yet"))
+	if t.OnUnreachable != apiv1.OnUnreachableWait && t.OnUnreachable != apiv1.OnUnreachableOrphan {
+		failures = append(failures, refuse("on-unreachable", t.OnUnreachable, "must be "+apiv1.OnUnreachableWait+" or "+apiv1.OnUnreachableOrphan))
+	}
+	if _, err := labels.Parse(t.Selector); err != nil {
+		failures = append(failures, refuse("topic-selector", t.Selector, "must be a label selector, such as team=payments,stage!=test: "+err.Error()))
 	}
 	if _, err := topicplan.ParseAlterable(t.AlterableConfig); err != nil {
 		failures = append(failures, refuse("alterable-topic-config", t.AlterableConfig, err.Error()))
@@ -143,6 +161,7 @@ func (o *Operator) checkTopics() error {
 		{"max-batch-linger", t.MaxBatchLinger, 0, time.Minute},
 		{"resync-interval", t.ResyncInterval, time.Second, 24 * time.Hour},
 		{"unreachable-after", t.UnreachableAfter, time.Second, 24 * time.Hour},
+		{"orphan-after", t.OrphanAfter, time.Second, 30 * 24 * time.Hour},
 	} {
 		if d.value < d.least || d.value > d.most {
 			failures = append(failures, refuse(d.flag, d.value, fmt.Sprintf("must be %v to %v", d.least, d.most)))

@@ -2,6 +2,12 @@
 // where; an engine has Kafka carry that out, and tells how far it is.
 package rebalance
 
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
 // Started is an engine's answer to the wish for another replication factor of one
 // topic.
 type Started struct {
@@ -38,3 +44,25 @@ const (
 	// Failed tells that the session came to nothing.
 	Failed
 )
+
+// session is all that a change of a replication factor is: how it stands can be
+// told from Kafka whoever began it.
+type session struct {
+	topicID string
+	factor  int16
+}
+
+// sessionPrefix tells the sessions of Builtin from those of other engines.
+const sessionPrefix = "builtin:"
+
+func (s session) String() string {
+	return fmt.Sprintf("%s%s:%d", sessionPrefix, s.topicID, s.factor)
+}
+
+// parseSession reads what String wrote; false for anything else.
+func parseSession(text string) (session, bool) {
+	rest, ours := strings.CutPrefix(text, sessionPrefix)
+	id, factor, both := strings.Cut(rest, ":")
+	n, err := strconv.ParseInt(factor, 10, 16)
+	return session{topicID: id, factor: int16(n)}, ours && both && err == nil
+}

@@ -36,7 +36,7 @@ func decoded(t *testing.T) *kafkav1.KafkaTopic {
 func TestACompactResourceSaysWhatItSaid(t *testing.T) {
 	kt, want := decoded(t), decoded(t)
 	new(Compactor).Compact(kt)
-	if !ownsFinalizer(kt) {
+	if !OwnsFinalizer(kt) {
 		t.Error("it no longer tells that our finalizer is our own")
 	}
 	if len(kt.ManagedFields) != 1 || kt.ManagedFields[0].Manager != kafkav1.FieldManager {
@@ -52,7 +52,7 @@ func TestACompactResourceTellsEveryOwnerOfOurFinalizer(t *testing.T) {
 	kt := decoded(t)
 	kt.ManagedFields[1].Manager = "somebody"
 	new(Compactor).Compact(kt)
-	if ownsFinalizer(kt) || len(kt.ManagedFields) != 1 || kt.ManagedFields[0].Manager != "somebody" {
+	if OwnsFinalizer(kt) || len(kt.ManagedFields) != 1 || kt.ManagedFields[0].Manager != "somebody" {
 		t.Errorf("managedFields: %+v, want somebody's", kt.ManagedFields)
 	}
 	// A second time changes nothing.

@@ -45,6 +45,9 @@ type Subject struct {
 	Topic *kafkav1.KafkaTopic
 	// Selected tells whether the resource is one of ours.
 	Selected bool
+	// Gone tells that the resource exists no longer and left without our finalizer:
+	// Topic is its last state, and nothing can be written to it.
+	Gone bool
 	// Claims to the name that the resource claims, its own among them.
 	Claims []Claim
 }
@@ -56,6 +59,8 @@ type Verdict struct {
 	Reason string
 	// Keeps tells that a Release keeps a topic that its owner may think deleted.
 	Keeps bool
+	// Heir of a Release is the resource that the topic is kept for.
+	Heir types.NamespacedName
 	// Problem of a Refuse.
 	Problem Problem
 }
@@ -87,25 +92,31 @@ func judgeSelection(s Subject) (Verdict, bool) {
 }
 
 func judgeDeletion(s Subject) (Verdict, bool) {
-	if s.Topic.DeletionTimestamp == nil {
+	if s.Topic.DeletionTimestamp == nil && !s.Gone {
 		return Verdict{}, false
 	}
+	if !s.Gone && !slices.Contains(s.Topic.Finalizers, kafkav1.FinalizerTopic) {
+		return Verdict{Action: Nothing, Reason: "it is deleted and no longer carries our finalizer"}, true
+	}
+	return ending(s), true
+}
+
+// ending decides what becomes of the topic of a resource that is deleted.
+func ending(s Subject) Verdict {
 	manager, claimed := Manager(s.Claims)
 	switch {
-	case !slices.Contains(s.Topic.Finalizers, kafkav1.FinalizerTopic):
-		return Verdict{Action: Nothing, Reason: "it is deleted and no longer carries our finalizer"}, true
 	case !s.Topic.Managed():
-		return Verdict{Action: Release, Reason: "it is deleted and unmanaged"}, true
+		return Verdict{Action: Release, Reason: "it is deleted and unmanaged"}
 	case Retained(s.Topic):
-		return Verdict{Action: Release, Reason: "it is deleted and its topic is retained"}, true
+		return Verdict{Action: Release, Reason: "it is deleted and its topic is retained"}
 	case !everManaged(s):
-		return Verdict{Action: Release, Reason: "it is deleted and never managed its topic"}, true
+		return Verdict{Action: Release, Reason: "it is deleted and never managed its topic"}
 	case Internal(s.Topic.ClaimedName()):
-		return Verdict{Action: Release, Reason: "it is deleted and its topic is Kafka's own", Keeps: true}, true
-	case claimed && manager.Resource != keyOf(s.Topic):
-		return Verdict{Action: Release, Reason: fmt.Sprintf("it is deleted and its topic is managed by %s", manager.Resource)}, true
+		return Verdict{Action: Release, Reason: "it is deleted and its topic is Kafka's own", Keeps: true}
+	case claimed && !manager.Deleting && manager.Resource != keyOf(s.Topic):
+		return Verdict{Action: Release, Heir: manager.Resource, Reason: fmt.Sprintf("it is deleted and its topic is managed by %s", manager.Resource)}
 	default:
-		return Verdict{Action: Delete, Reason: "it is deleted"}, true
+		return Verdict{Action: Delete, Reason: "it is deleted"}
 	}
 }
 
@@ -113,14 +124,17 @@ func judgeDeletion(s Subject) (Verdict, bool) {
 // A finalizer proves nothing where somebody else put it on, as a manifest does
 // that was taken from a cluster: the topic of that name may be older than the
 // resource. Without a status, our own finalizer and this process's own work are
-// the only signs, since the status is written last.
+// the only signs, since the status is written last. That is why the finalizer is
+// not put on at admission, where it would save a write: what a webhook adds
+// belongs to whoever made the request, and tells nothing of what was done since.
 func everManaged(s Subject) bool {
-	return s.Topic.Status.TopicName != "" || ownsFinalizer(s.Topic) ||
+	return s.Topic.Status.TopicName != "" || OwnsFinalizer(s.Topic) ||
 		slices.ContainsFunc(s.Claims, func(c Claim) bool { return c.Recorded && c.Resource == keyOf(s.Topic) })
 }
 
-// ownsFinalizer tells whether our finalizer was put on by Sluice.
-func ownsFinalizer(t *kafkav1.KafkaTopic) bool {
+// OwnsFinalizer tells whether our finalizer was put on by Sluice. Strimzi's topic
+// operator has one of the same name.
+func OwnsFinalizer(t *kafkav1.KafkaTopic) bool {
 	return slices.ContainsFunc(t.ManagedFields, func(e metav1.ManagedFieldsEntry) bool {
 		return e.Manager == kafkav1.FieldManager && coversFinalizer(e)
 	})

@@ -71,6 +71,7 @@ func TestJudge(t *testing.T) {
 	for name, test := range map[string]struct {
 		edits      []func(*kafkav1.KafkaTopic)
 		unselected bool
+		gone       bool
 		claims     []Claim
 		want       Action
 		wantReason string
@@ -88,6 +89,15 @@ func TestJudge(t *testing.T) {
 		"one that is deleted and unmanaged is released":   {edits: []func(*kafkav1.KafkaTopic){unmanaged, deleted, finalized}, want: Release},
 		"one whose topic is retained is released":         {edits: []func(*kafkav1.KafkaTopic){annotated(kafkav1.AnnotationDeletionPolicy, "retain"), deleted, finalized}, claims: mine, want: Release},
 		"one that is deleted without our finalizer rests": {edits: []func(*kafkav1.KafkaTopic){deleted}, claims: mine, want: Nothing},
+		"of two deleted together each may delete it":      {edits: []func(*kafkav1.KafkaTopic){managing, deleted, finalized}, claims: []Claim{claim("a", func(c *Claim) { c.Deleting, c.Created = true, now.Add(time.Hour) }), claim("b", func(c *Claim) { c.Deleting = true })}, want: Delete},
+		"one that is gone deletes its topic":              {edits: []func(*kafkav1.KafkaTopic){managing}, gone: true, want: Delete},
+		"one that is gone and was seen to manage as well": {gone: true, claims: []Claim{claim("a", func(c *Claim) { c.Recorded, c.Deleting = true, true })}, want: Delete},
+		"one that is gone and never managed leaves it":    {edits: []func(*kafkav1.KafkaTopic){finalizedBy("kubectl")}, gone: true, want: Release},
+		"one that is gone and was unmanaged leaves it":    {edits: []func(*kafkav1.KafkaTopic){managing, unmanaged}, gone: true, want: Release},
+		"one that is gone and retains it leaves it":       {edits: []func(*kafkav1.KafkaTopic){managing, annotated(kafkav1.AnnotationDeletionPolicy, "retain")}, gone: true, want: Release},
+		"one that is gone though paused deletes it":       {edits: []func(*kafkav1.KafkaTopic){managing, paused}, gone: true, want: Delete},
+		"one that is gone leaves it to whoever claims it": {edits: []func(*kafkav1.KafkaTopic){managing}, gone: true, claims: []Claim{claim("b")}, want: Release},
+		"but not to one that is being deleted as well":    {edits: []func(*kafkav1.KafkaTopic){managing}, gone: true, claims: []Claim{claim("b", func(c *Claim) { c.Deleting = true })}, want: Delete},
 		"one that is unmanaged says so":                   {edits: []func(*kafkav1.KafkaTopic){unmanaged}, claims: others, want: Unmanaged},
 		"one that is paused is not told of a conflict":    {edits: []func(*kafkav1.KafkaTopic){paused}, claims: others, want: Pause},
 		"one that was renamed is refused":                 {edits: []func(*kafkav1.KafkaTopic){renamed}, claims: mine, want: Refuse, wantReason: kafkav1.ReasonNotSupported},
@@ -98,7 +108,7 @@ func TestJudge(t *testing.T) {
 			for _, edit := range test.edits {
 				edit(kt)
 			}
-			got := Judge(Subject{Topic: kt, Selected: !test.unselected, Claims: test.claims})
+			got := Judge(Subject{Topic: kt, Selected: !test.unselected, Gone: test.gone, Claims: test.claims})
 			if got.Action != test.want || got.Problem.Reason != test.wantReason || got.Reason == "" {
 				t.Errorf("verdict: %+v, want action %d", got, test.want)
 			}

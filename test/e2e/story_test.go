@@ -109,6 +109,9 @@ func (c *cluster) story(ctx context.Context) (reasons, notes []string, err error
 	// Before its pools were there it could not be created.
 	created := slices.IndexFunc(all, func(e eventsv1.Event) bool { return e.Reason == "ClusterCreated" })
 	for _, e := range all[max(created, 0):] {
+		if e.ReportingController != "sluice-cluster" {
+			continue // others tell of the topics
+		}
 		reasons = append(reasons, e.Reason)
 		notes = append(notes, e.Reason+": "+e.Note)
 	}

@@ -86,10 +86,15 @@ func (b *Brokers) forward(client net.Conn) {
 	if err != nil {
 		return
 	}
+	join(b.ctx, b.gate, client, broker)
+}
+
+// join passes frames between a client and a broker until either ends, and ends both.
+func join(ctx context.Context, g *Gate, client, broker net.Conn) {
 	defer func() { _ = broker.Close() }()
-	stop := context.AfterFunc(b.ctx, func() { _, _ = client.Close(), broker.Close() })
+	stop := context.AfterFunc(ctx, func() { _, _ = client.Close(), broker.Close() })
 	defer stop()
-	c := &connection{gate: b.gate, client: client, broker: broker, muted: map[int32]func(){}}
+	c := &connection{gate: g, client: client, broker: broker, muted: map[int32]func(){}}
 	var both sync.WaitGroup
 	both.Go(func() { c.pump(c.requests) })
 	both.Go(func() { c.pump(c.answers) })

@@ -53,7 +53,8 @@ type Operator struct {
 	// Log is the path of its log.
 	Log string
 
-	health  string
+	// ready is the URL that answers with 200 once the operator is ready.
+	ready   string
 	process *process
 }
 
@@ -224,7 +225,7 @@ func (in *Installation) startOperator(ctx context.Context, extra []string) (*Ope
 	op := &Operator{
 		MetricsURL: fmt.Sprintf("http://127.0.0.1:%d/metrics", metrics),
 		Log:        filepath.Join(dir, "log"),
-		health:     fmt.Sprintf("http://127.0.0.1:%d", health),
+		ready:      fmt.Sprintf("http://127.0.0.1:%d/readyz", health),
 	}
 	if op.process, err = startProcess(cmd, op.Log); err != nil {
 		return nil, err
@@ -265,18 +266,22 @@ func (in *Installation) arguments(dir string, c corev1.Container) ([]string, err
 // operatorKubeconfig writes a kubeconfig for the operator's service account, so
 // that it runs with the chart's roles and not as an administrator.
 func (in *Installation) operatorKubeconfig(ctx context.Context, path string) error {
-	admin, err := kubernetes.NewForConfig(in.Config)
+	return in.accountKubeconfig(ctx, path, Namespace, in.deployment.Spec.Template.Spec.ServiceAccountName, cmp.Or(in.APIServer, in.Config))
+}
+
+// accountKubeconfig writes a kubeconfig for a service account, which finds the API
+// server at an address.
+func (cp *ControlPlane) accountKubeconfig(ctx context.Context, path, namespace, account string, at *rest.Config) error {
+	admin, err := kubernetes.NewForConfig(cp.Config)
 	if err != nil {
 		return err
 	}
 	seconds := int64((24 * time.Hour).Seconds())
-	account := in.deployment.Spec.Template.Spec.ServiceAccountName
-	token, err := admin.CoreV1().ServiceAccounts(Namespace).CreateToken(ctx, account,
+	token, err := admin.CoreV1().ServiceAccounts(namespace).CreateToken(ctx, account,
 		&authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &seconds}}, createOptions)
 	if err != nil {
 		return fmt.Errorf("asking a token for service account %s: %w", account, err)
 	}
-	at := cmp.Or(in.APIServer, in.Config)
 	return writeKubeconfig(path, &rest.Config{
 		Host:            at.Host,
 		TLSClientConfig: rest.TLSClientConfig{CAData: at.CAData},
@@ -292,7 +297,7 @@ func (o *Operator) WaitReady(ctx context.Context) error {
 			return false, fmt.Errorf("it ended: %w", errors.Join(o.process.err, errors.New("see the log")))
 		default:
 		}
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, o.health+"/readyz", nil)
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, o.ready, nil)
 		if err != nil {
 			return false, err
 		}

@@ -38,15 +38,32 @@ var chartValues = map[string]map[string]any{
 	"without webhooks": {"webhook": map[string]any{"enabled": false}},
 	"for topics":       {"controllers": []any{"topic"}},
 	"for admission alone": {"controllers": []any{}, "metrics": map[string]any{"secure": false},
-		"topics": map[string]any{"maxBatchSize": 10}},
+		"topics": map[string]any{"maxBatchSize": 10, "useFinalizers": false, "onUnreachable": "orphan", "orphanAfter": "1h"}},
 	"with everything said": {
 		"replicas": 3, "extraArgs": []any{"--kube-api-qps=50"}, "debug": map[string]any{"enabled": true},
 		"log": map[string]any{"level": "4", "format": "console"}, "webhook": map[string]any{"strictConfig": true, "port": 10250},
 		"podLabels": map[string]any{"a": "b"}, "podAnnotations": map[string]any{"a": "b"}, "priorityClassName": "system-cluster-critical",
 		"nodeSelector": map[string]any{"a": "b"}, "tolerations": []any{map[string]any{"operator": "Exists"}},
 		"affinity": map[string]any{"nodeAffinity": map[string]any{}}, "imagePullSecrets": []any{map[string]any{"name": "pull"}},
+		"topics":           map[string]any{"selector": "team in (a,b),stage!=test"},
 		"serviceAccount":   map[string]any{"annotations": map[string]any{"a": "b"}},
 		"externalClusters": []any{map[string]any{"name": "c", "namespaces": []any{"a", "b"}, "bootstrapServers": []any{"h:9092"}}},
+	},
+	"with credentials": {
+		"controllers": []any{"topic"}, "webhook": map[string]any{"enabled": false},
+		"externalClusters": []any{
+			map[string]any{"name": "c", "namespaces": []any{"a"}, "bootstrapServers": []any{"h:9092"}, "replicasEngine": "builtin",
+				"tls": map[string]any{"enabled": true, "ca": map[string]any{"secret": "my-ca"}}, "credentials": map[string]any{"secret": "both"}},
+			map[string]any{"name": "d", "namespaces": []any{"a"}, "bootstrapServers": []any{"i:9092"},
+				"tls": map[string]any{"enabled": true}, "credentials": map[string]any{"secret": "both"}},
+		},
+		"topics": map[string]any{"credentials": map[string]any{"secrets": []any{
+			map[string]any{"namespace": "default", "name": "one"}, map[string]any{"namespace": "default", "name": "007"},
+		}}},
+	},
+	"with any credentials": {
+		"controllers": []any{"topic"}, "webhook": map[string]any{"enabled": false},
+		"topics": map[string]any{"credentials": map[string]any{"anySecret": true}},
 	},
 }
 
@@ -88,11 +105,15 @@ func TestChartGivesTheRightsThatAreNeededAndNoMore(t *testing.T) {
 		tokens     = "authentication.k8s.io/tokenreviews: create"
 		access     = "authorization.k8s.io/subjectaccessreviews: create"
 		status     = "kafka.strimzi.io/kafkatopics/status: patch"
+		spaceOf    = "/namespaces: get"
 		events     = "events.k8s.io/events: create patch"
 		lease      = "coordination.k8s.io/leases: create"
 		ownLease   = "coordination.k8s.io/leases[sluice-leader]: get update"
 		said       = "/events: create patch"
 		secret     = "/secrets: create"
+		kafkas     = "kafka.strimzi.io/kafkas: get list watch"
+		toGo       = "/configmaps: get"
+		podSets    = "core.strimzi.io/strimzipodsets: list"
 	)
 	// What the cluster controller needs.
 	runs := []string{
@@ -110,22 +131,30 @@ func TestChartGivesTheRightsThatAreNeededAndNoMore(t *testing.T) {
 	}
 	tests := map[string]struct{ cluster, own []string }{
 		"as it comes": {
-			slices.Concat([]string{topics + " patch", status, events}, runs,
+			slices.Concat([]string{topics + " patch", status, spaceOf, events}, runs,
 				[]string{others + " patch", rebalances, published, sets, pods, spaces, bundles, tokens, access}),
 			[]string{lease, ownLease, said, "/secrets[sluice-serving-cert]: get list watch update", secret},
 		},
 		"with cert-manager": {
-			slices.Concat([]string{topics + " patch", status, events}, runs,
+			slices.Concat([]string{topics + " patch", status, spaceOf, events}, runs,
 				[]string{others + " patch", rebalances, published, sets, pods, spaces, bundles, tokens, access}),
 			[]string{lease, ownLease, said, "/secrets[sluice-serving-cert]: get list watch"},
 		},
 		"without webhooks": {
-			slices.Concat([]string{topics + " patch", status, events}, runs, []string{tokens, access}),
+			slices.Concat([]string{topics + " patch", status, spaceOf, events}, runs, []string{tokens, access}),
 			[]string{lease, ownLease, said},
 		},
 		"for topics": {
-			[]string{topics + " patch", status, events, others, rebalances, published, bundles, tokens, access},
+			[]string{topics + " patch", status, spaceOf, kafkas, podSets, events, others, rebalances, published, bundles, tokens, access},
 			[]string{lease, ownLease, said, "/secrets[sluice-serving-cert]: get list watch update", secret},
+		},
+		"with credentials": {
+			[]string{topics + " patch", status, spaceOf, kafkas, podSets, toGo, events, tokens, access},
+			[]string{lease, ownLease, said, "/secrets[both,my-ca]: get"},
+		},
+		"with any credentials": {
+			[]string{topics + " patch", status, spaceOf, kafkas, podSets, "/secrets: get", toGo, events, tokens, access},
+			[]string{lease, ownLease, said},
 		},
 		"for admission alone": {
 			[]string{topics, others, rebalances, published, bundles},
@@ -144,6 +173,22 @@ func TestChartGivesTheRightsThatAreNeededAndNoMore(t *testing.T) {
 				t.Errorf("Role, -want +got:\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestChartLetsTheOperatorReadNoOtherSecretThanThoseNamed(t *testing.T) {
+	objects := render(t, chartValues["with credentials"])
+	role := decode[rbacv1.Role](t, objects, "Role", "sluice-topics-credentials")
+	if diff := cmp.Diff([]string{"/secrets[007,one]: get"}, rules(role.Rules)); diff != "" || role.Namespace != "default" {
+		t.Errorf("in %s, -want +got:\n%s", role.Namespace, diff)
+	}
+	binding := decode[rbacv1.RoleBinding](t, objects, "RoleBinding", "sluice-topics-credentials")
+	want := []rbacv1.Subject{{Kind: "ServiceAccount", Name: "sluice", Namespace: harness.Namespace}}
+	if diff := cmp.Diff(want, binding.Subjects); diff != "" || binding.RoleRef.Name != role.Name {
+		t.Errorf("bound to %s, -want +got:\n%s", binding.RoleRef.Name, diff)
+	}
+	if role := decode[rbacv1.Role](t, render(t, nil), "Role", "sluice-topics-credentials"); role != nil {
+		t.Errorf("as it comes: %+v", role)
 	}
 }
 
@@ -329,6 +374,7 @@ func TestChartRefusesValuesThatItDoesNotKnow(t *testing.T) {
 		"a controller not known":    `{controllers: [brokers]}`,
 		"a cluster without servers": `{externalClusters: [{name: a, namespaces: [b]}]}`,
 		"a duration without a unit": `{topics: {resyncInterval: "120"}}`,
+		"a policy not known":        `{topics: {onUnreachable: panic}}`,
 	}
 	for name, text := range tests {
 		t.Run(name, func(t *testing.T) {

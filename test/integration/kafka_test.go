@@ -109,11 +109,6 @@ func TestKafkaLimits(t *testing.T) {
 		wantCreated(t, created, err, client.ErrInvalidReplicationFactor, "limit-a", "limit-b")
 		wantCalls(t, calls, map[string]int{"CreateTopics": 2})
 	})
-	t.Run("one topic above the limit is Kafka's to refuse", func(t *testing.T) {
-		created, err := c.CreateTopics(t.Context(), []client.NewTopic{{Name: "limit-large", Partitions: 10_001, ReplicationFactor: 1}})
-		wantCreated(t, created, err, client.ErrPolicyViolation, "limit-large")
-		wantCalls(t, calls, map[string]int{"CreateTopics": 1})
-	})
 	t.Run("a refused request is halved", func(t *testing.T) {
 		created, err := c.CreateTopics(t.Context(), []client.NewTopic{
 			{Name: "limit-default-a", Partitions: -1, ReplicationFactor: 2},
@@ -122,83 +117,7 @@ func TestKafkaLimits(t *testing.T) {
 		wantCreated(t, created, err, client.ErrInvalidReplicationFactor, "limit-default-a", "limit-default-b")
 		wantCalls(t, calls, map[string]int{"CreateTopics": 3})
 	})
-	var names []string
-	t.Run("topics are split by their records", func(t *testing.T) {
-		var topics []client.NewTopic
-		for i := range 1000 {
-			name := fmt.Sprintf("limit-%d", i)
-			names = append(names, name)
-			topics = append(topics, client.NewTopic{Name: name, Partitions: 1, ReplicationFactor: 1, Config: twelveOptions("2000000")})
-		}
-		created, err := c.CreateTopics(t.Context(), topics)
-		wantCreated(t, created, err, nil, names...)
-		wantCalls(t, calls, map[string]int{"CreateTopics": 2})
-	})
-	t.Run("changes are split by their keys", func(t *testing.T) {
-		var changes []client.TopicConfigChange
-		for _, name := range names {
-			change := client.TopicConfigChange{Name: name}
-			for option, value := range twelveOptions("3000000") {
-				change.Ops = append(change.Ops, client.ConfigOp{Name: option, Value: value})
-			}
-			changes = append(changes, change)
-		}
-		got, err := c.AlterTopicConfigs(t.Context(), changes)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for name, err := range got {
-			if err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
-		}
-		wantCalls(t, calls, map[string]int{"IncrementalAlterConfigs": 2})
-	})
-	t.Run("a thousand topics are one request each to describe", func(t *testing.T) {
-		calls.Take()
-		seen, err := c.DescribeTopics(t.Context(), names)
-		if err != nil || len(seen) != len(names) {
-			t.Fatalf("%d described: %v", len(seen), err)
-		}
-		configs, err := c.DescribeTopicConfigs(t.Context(), names)
-		if err != nil || len(configs) != len(names) {
-			t.Fatalf("%d described: %v", len(configs), err)
-		}
-		wantCalls(t, calls, map[string]int{"Metadata": 1, "DescribeConfigs": 1})
-	})
-	// In one request Kafka would answer UNKNOWN_SERVER_ERROR for the second
-	// topic and leave it with as many partitions as still fitted. The broker
-	// needs a while to open them, which this does not wait for: the controller
-	// knows.
-	t.Run("growth is split by partitions", func(t *testing.T) {
-		growth := []client.PartitionGrowth{{Name: "limit-0", Total: 5500}, {Name: "limit-1", Total: 5500}}
-		got, err := c.CreatePartitions(t.Context(), growth)
-		if err = errors.Join(err, got["limit-0"], got["limit-1"]); err != nil {
-			t.Fatal(err)
-		}
-		wantCalls(t, calls, map[string]int{"CreatePartitions": 2})
-		got, err = c.CreatePartitions(t.Context(), growth)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for name, err := range got {
-			if !errors.Is(err, client.ErrInvalidPartitions) {
-				t.Errorf("%s has not all of its partitions: growing it again gives %v", name, err)
-			}
-		}
-	})
-}
-
-// twelveOptions all have a value that suits each of them.
-func twelveOptions(value string) map[string]string {
-	out := map[string]string{}
-	for _, name := range []string{
-		"retention.ms", "retention.bytes", "segment.bytes", "segment.ms", "flush.ms", "flush.messages", "max.message.bytes",
-		"index.interval.bytes", "delete.retention.ms", "file.delete.delay.ms", "min.compaction.lag.ms", "max.compaction.lag.ms",
-	} {
-		out[name] = value
-	}
-	return out
+	kafkatest.LimitContract(t, cluster.Bootstrap(), kafkatest.Real)
 }
 
 func wantCreated(t *testing.T, created map[string]client.CreatedTopic, err, want error, names ...string) {

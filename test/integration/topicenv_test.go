@@ -55,7 +55,13 @@ type topicEnv struct {
 // runs yet.
 func topicParts(t *testing.T, opts harness.ControlPlaneOptions, namespaces ...any) (*harness.Installation, *testkafka.Cluster) {
 	t.Helper()
-	cluster := kafkatest.Start(t, testkafka.Options{Heap: "512m"})
+	return topicPartsOn(t, testkafka.Options{Heap: "512m"}, opts, namespaces...)
+}
+
+// topicPartsOn is topicParts with a Kafka of one's own.
+func topicPartsOn(t *testing.T, kafka testkafka.Options, opts harness.ControlPlaneOptions, namespaces ...any) (*harness.Installation, *testkafka.Cluster) {
+	t.Helper()
+	cluster := kafkatest.Start(t, kafka)
 	table := []any{map[string]any{"name": topicCluster, "namespaces": namespaces, "bootstrapServers": cluster.Bootstrap()}}
 	in, err := controlPlane(t, opts).InstallChart(t.Context(), os.Stderr, map[string]any{"externalClusters": table})
 	if err != nil {
@@ -300,8 +306,14 @@ func (r reading) apis() []string {
 // batch, and holds them to two calls each and no write.
 func (e *topicEnv) lookThatFindsNothing() {
 	e.Helper()
+	e.findNothingIn(2)
+}
+
+// findNothingIn is lookThatFindsNothing for a set of as many batches.
+func (e *topicEnv) findNothingIn(slices float64) {
+	e.Helper()
 	before := e.settled()
-	e.waitMetric(metricBatches, before.sum(metricBatches)+2)
+	e.waitMetric(metricBatches, before.sum(metricBatches)+slices)
 	after := e.settled()
 	batches := after.sum(metricBatches) - before.sum(metricBatches)
 	for _, api := range after.apis() {

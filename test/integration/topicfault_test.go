@@ -103,7 +103,6 @@ func topicsThroughCrashes(e *topicEnv) {
 	e.stop()
 	wrong := e.watchWrong()
 
-	const oneBatch = "--max-batch-linger=10s" // or as soon as it is full
 	e.start(oneBatch)
 	e.waitMetric(metricWrites, n/10, "kind=finalizer")
 	e.kill()

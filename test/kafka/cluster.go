@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 
@@ -20,6 +21,8 @@ type Options struct {
 	// Brokers is their number. A single one is the controller too; several
 	// have a controller beside them.
 	Brokers int
+	// Racks of the brokers in the order of their IDs; those beyond its end have none.
+	Racks []string
 	// MetadataVersion to format with; the version's own if empty.
 	MetadataVersion string
 	// Dir keeps data and logs, and is left there by Stop; a temporary folder,
@@ -27,6 +30,8 @@ type Options struct {
 	Dir string
 	// Config is added to every node's server.properties.
 	Config map[string]string
+	// ClassPath has folders with classes of the test's own, such as a policy.
+	ClassPath []string
 	// Listeners of every broker beside the plain one, on which whatever the tests do
 	// themselves stays simple.
 	Listeners []Listener
@@ -132,16 +137,36 @@ func (c *Cluster) prepare(ctx context.Context) error {
 	if err := c.layOut(); err != nil {
 		return err
 	}
+	if err := c.render(); err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	for _, n := range c.nodes {
+		group.Go(func() error { return c.format(ctx, n) })
+	}
+	return group.Wait()
+}
+
+func (c *Cluster) render() error {
 	quorum := c.nodes[len(c.nodes)-1]
 	voters := fmt.Sprintf("%d@%s", quorum.id, quorum.controller.address())
-	group, ctx := errgroup.WithContext(ctx)
 	for _, n := range c.nodes {
 		if err := n.render(voters, &c.options); err != nil {
 			return err
 		}
-		group.Go(func() error { return c.format(ctx, n) })
 	}
-	return group.Wait()
+	return nil
+}
+
+// Configure adds to Options.Config. A node reads it when it is started.
+func (c *Cluster) Configure(config map[string]string) error {
+	all := maps.Clone(c.options.Config)
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, config)
+	c.options.Config = all
+	return c.render()
 }
 
 func (c *Cluster) layOut() error {
@@ -149,6 +174,9 @@ func (c *Cluster) layOut() error {
 		n := &node{id: id, dir: filepath.Join(c.dir, fmt.Sprintf("node-%d", id))}
 		c.nodes = append(c.nodes, n)
 		var err error
+		if broker && int(id) < len(c.options.Racks) {
+			n.rack = c.options.Racks[id]
+		}
 		if broker {
 			if n.broker, err = reservePort(); err != nil {
 				return err

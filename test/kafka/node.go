@@ -28,6 +28,8 @@ appender.stdout.layout.pattern = [%d] %p %m (%c)%n
 // node is one process of a cluster.
 type node struct {
 	id int32
+	// rack is empty where it has none.
+	rack string
 	// broker and controller are the node's roles and the ports of each; zero
 	// where it lacks the role.
 	broker, controller port
@@ -56,9 +58,8 @@ func (n *node) release() {
 	}
 }
 
-// render writes the node's files. The options of the caller come last and win.
-func (n *node) render(voters string, options *Options) error {
-	var roles, listeners []string
+// base are the options of every node.
+func (n *node) base(voters string, options *Options) map[string]string {
 	brokers := options.Brokers
 	config := map[string]string{
 		"node.id":                        fmt.Sprint(n.id),
@@ -76,6 +77,16 @@ func (n *node) render(voters string, options *Options) error {
 		"offsets.topic.num.partitions":                     "3",
 		"transaction.state.log.num.partitions":             "3",
 	}
+	if n.rack != "" {
+		config["broker.rack"] = n.rack
+	}
+	return config
+}
+
+// render writes the node's files. The options of the caller come last and win.
+func (n *node) render(voters string, options *Options) error {
+	var roles, listeners []string
+	config := n.base(voters, options)
 	if n.isBroker() {
 		roles = append(roles, "broker")
 		listeners = append(listeners, "PLAINTEXT://"+n.address())
@@ -124,7 +135,8 @@ func (n *node) render(voters string, options *Options) error {
 
 // jvm are the arguments of a Java command that starts fast and stays small.
 func (c *Cluster) jvm(heap string, args ...string) []string {
-	return append([]string{"-Xmx" + heap, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", filepath.Join(c.libs, "*")}, args...)
+	classPath := strings.Join(append([]string{filepath.Join(c.libs, "*")}, c.options.ClassPath...), string(filepath.ListSeparator))
+	return append([]string{"-Xmx" + heap, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", classPath}, args...)
 }
 
 // format prepares an empty data folder.

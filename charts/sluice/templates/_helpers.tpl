@@ -41,3 +41,18 @@ brackets; empty where the Service is called. The certificate has to be for it.
 {{- define "sluice.webhookHost" -}}
 {{ regexReplaceAll ":[0-9]+$" .Values.webhook.url.host "" | trimPrefix "[" | trimSuffix "]" }}
 {{- end }}
+
+{{- /*
+The Secrets that the table of external clusters names, each once; empty without the
+topic controller.
+*/}}
+{{- define "sluice.externalSecrets" -}}
+{{- $names := list -}}
+{{- if has "topic" .Values.controllers -}}
+{{- range .Values.externalClusters -}}
+{{- with dig "tls" "ca" "secret" "" . }}{{ $names = append $names . }}{{ end -}}
+{{- with dig "credentials" "secret" "" . }}{{ $names = append $names . }}{{ end -}}
+{{- end -}}
+{{- end -}}
+{{- with $names }}{{ . | uniq | sortAlpha | toJson }}{{ end -}}
+{{- end }}

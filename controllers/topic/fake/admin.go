@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sluice-kafka/sluice/internal/kafka"
@@ -28,6 +29,7 @@ type Admin struct {
 	topics map[string]Topic
 	nextID int
 	calls  []string
+	closed int
 
 	// The next call of a kind fails as a whole with these, once.
 	NextDescribeTopicsErr, NextDescribeConfigsErr, NextCreateTopicsErr error
@@ -49,13 +51,29 @@ type Admin struct {
 	MinInSync string
 	// Normalise is applied to the values that are set.
 	Normalise func(option, value string) string
+	// Brokers is how many are registered; one.
+	Brokers int
+	// BrokerOptionsErr fails BrokerOptions until it is nil.
+	BrokerOptionsErr error
+	// ID is the cluster's own.
+	ID string
+	// NextClusterIDErr fails the next ClusterID, once.
+	NextClusterIDErr error
 	// BeforeCall is told of each call before it is answered.
 	BeforeCall func(call string, names []string)
+	// brokerOptions are those in effect at the brokers; SetBrokerOption sets one.
+	brokerOptions map[string]string
 }
 
-// NewAdmin makes an empty cluster.
+// clusters numbers those that are made.
+var clusters atomic.Int64
+
+// NewAdmin makes an empty cluster, with an ID of its own.
 func NewAdmin() *Admin {
-	a := &Admin{topics: map[string]Topic{}}
+	a := &Admin{
+		topics: map[string]Topic{}, ID: fmt.Sprintf("kafka-%d", clusters.Add(1)),
+		brokerOptions: map[string]string{"auto.create.topics.enable": "false"},
+	}
 	a.Reset()
 	return a
 }
@@ -68,8 +86,10 @@ func (a *Admin) Reset() {
 	a.calls = nil
 	a.NextDescribeTopicsErr, a.NextDescribeConfigsErr, a.NextCreateTopicsErr = nil, nil, nil
 	a.NextCreatePartitionsErr, a.NextAlterConfigsErr, a.NextDeleteTopicsErr = nil, nil, nil
+	a.Brokers = 1
+	a.Unreachable, a.BrokerOptionsErr = nil, nil
+	a.NextClusterIDErr = nil
 	a.NextReassignmentsErr = nil
-	a.Unreachable = nil
 	a.TopicErrs = map[string]error{}
 	a.Shown = map[string]kafka.TopicDescription{}
 	a.ShownConfigs = map[string]map[string]string{}
@@ -108,8 +128,33 @@ func (a *Admin) RemoveTopic(name string) {
 	delete(a.topics, name)
 }
 
-// Close implements the controller's Admin.
-func (a *Admin) Close() {}
+// SetBrokerOption sets an option of all brokers.
+func (a *Admin) SetBrokerOption(name, value string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.brokerOptions[name] = value
+}
+
+// ClusterID implements the controller's Admin.
+func (a *Admin) ClusterID(ctx context.Context) (string, error) {
+	err := a.begin(ctx, "ClusterID", nil, &a.NextClusterIDErr)
+	defer a.mu.Unlock()
+	return a.ID, err
+}
+
+// Close implements the controller's Admin. The cluster goes on.
+func (a *Admin) Close() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.closed++
+}
+
+// Closed is how many connections to the cluster were closed.
+func (a *Admin) Closed() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.closed
+}
 
 // begin records a call; the caller holds the lock afterwards.
 func (a *Admin) begin(ctx context.Context, call string, names []string, next *error) error {
@@ -137,16 +182,17 @@ func (a *Admin) topicErr(call, name string) error { return a.TopicErrs[call+" "+
 // Answers of Kafka to single topics, by the protocol's error table
 // (org.apache.kafka.common.protocol.Errors).
 var (
-	ErrUnknownTopic      = answer(3, "UNKNOWN_TOPIC_OR_PARTITION")
-	ErrInvalidTopic      = answer(17, "INVALID_TOPIC_EXCEPTION")
-	ErrNotAuthorized     = answer(29, "TOPIC_AUTHORIZATION_FAILED")
-	ErrUnknownTopicID    = answer(100, "UNKNOWN_TOPIC_ID")
-	ErrTopicExists       = answer(36, "TOPIC_ALREADY_EXISTS")
-	ErrInvalidFactor     = answer(38, "INVALID_REPLICATION_FACTOR")
-	ErrInvalidPartitions = answer(37, "INVALID_PARTITIONS")
-	ErrInvalidConfig     = answer(40, "INVALID_CONFIG")
-	ErrDeletionDisabled  = answer(73, "TOPIC_DELETION_DISABLED")
-	ErrTimedOut          = answer(7, "REQUEST_TIMED_OUT")
+	ErrUnknownTopic         = answer(3, "UNKNOWN_TOPIC_OR_PARTITION")
+	ErrInvalidTopic         = answer(17, "INVALID_TOPIC_EXCEPTION")
+	ErrNotAuthorized        = answer(29, "TOPIC_AUTHORIZATION_FAILED")
+	ErrClusterNotAuthorized = answer(31, "CLUSTER_AUTHORIZATION_FAILED")
+	ErrUnknownTopicID       = answer(100, "UNKNOWN_TOPIC_ID")
+	ErrTopicExists          = answer(36, "TOPIC_ALREADY_EXISTS")
+	ErrInvalidFactor        = answer(38, "INVALID_REPLICATION_FACTOR")
+	ErrInvalidPartitions    = answer(37, "INVALID_PARTITIONS")
+	ErrInvalidConfig        = answer(40, "INVALID_CONFIG")
+	ErrDeletionDisabled     = answer(73, "TOPIC_DELETION_DISABLED")
+	ErrTimedOut             = answer(7, "REQUEST_TIMED_OUT")
 )
 
 // Throttled is THROTTLING_QUOTA_EXCEEDED with the time to wait.

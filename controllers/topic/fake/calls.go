@@ -18,6 +18,8 @@ const (
 	CreatePartitions = "CreatePartitions"
 	AlterConfigs     = "AlterTopicConfigs"
 	DeleteTopics     = "DeleteTopics"
+	BrokerOptions    = "BrokerOptions"
+	DescribeCluster  = "DescribeCluster"
 	Reassignments    = "Reassignments"
 )
 
@@ -253,6 +255,38 @@ func (a *Admin) DeleteTopics(ctx context.Context, topics []kafka.TopicDeletion) 
 		default:
 			delete(a.topics, t.Name)
 			answer[t.Name] = nil
+		}
+	}
+	return answer, nil
+}
+
+// DescribeCluster implements the controller's Admin.
+func (a *Admin) DescribeCluster(ctx context.Context) (observed.Registration, error) {
+	var none error
+	err := a.begin(ctx, DescribeCluster, nil, &none)
+	defer a.mu.Unlock()
+	if err != nil {
+		return observed.Registration{}, err
+	}
+	var r observed.Registration
+	for id := range a.Brokers {
+		r.Brokers = append(r.Brokers, observed.Broker{ID: int32(id)})
+	}
+	return r, nil
+}
+
+// BrokerOptions implements the controller's Admin.
+func (a *Admin) BrokerOptions(ctx context.Context, names []string) (map[string]string, error) {
+	var none error
+	err := a.begin(ctx, BrokerOptions, names, &none)
+	defer a.mu.Unlock()
+	if err = cmp.Or(err, a.BrokerOptionsErr); err != nil {
+		return nil, err
+	}
+	answer := map[string]string{}
+	for _, name := range names {
+		if value, ok := a.brokerOptions[name]; ok {
+			answer[name] = value
 		}
 	}
 	return answer, nil

@@ -56,6 +56,7 @@ func Contract(t *testing.T, bootstrap []string, traits Traits) {
 	t.Run("partitions grow topic by topic", s.grow)
 	t.Run("topics are deleted one by one", s.delete)
 	t.Run("nothing asked is nothing sent", s.nothing)
+	t.Run("a cluster has an ID that stays", s.identity)
 }
 
 // Calls counts requests by the name of their API.

@@ -364,3 +364,17 @@ func (s *suite) nothing(t *testing.T) {
 	}
 	s.wantCalls(t, nil)
 }
+
+func (s *suite) identity(t *testing.T) {
+	s.calls.Take()
+	first, err := s.client.ClusterID(t.Context())
+	if err != nil || first == "" {
+		t.Fatalf("ID %q, error %v", first, err)
+	}
+	if second, err := s.client.ClusterID(t.Context()); err != nil || second != first {
+		t.Errorf("ID %q (%v), then %q", first, err, second)
+	}
+	if diff := cmp.Diff(map[string]int{"Metadata": 2}, s.calls.Take()); diff != "" {
+		t.Errorf("requests, -want +got:\n%s", diff)
+	}
+}

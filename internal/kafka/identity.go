@@ -1,0 +1,27 @@
+package kafka
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// ClusterID reads Kafka's own ID of the cluster with one Metadata request for no
+// topic, which needs no permission (KIP-78; KafkaApis.handleTopicMetadataRequest).
+// ErrNotAnswered tells that the brokers do not know it.
+func (c *Client) ClusterID(ctx context.Context) (string, error) {
+	ctx, cancel := c.bound(ctx)
+	defer cancel()
+	req := kmsg.NewPtrMetadataRequest()
+	// Null would be all topics, and empty is none (version 1 and newer).
+	req.Topics = []kmsg.MetadataRequestTopic{}
+	resp, err := req.RequestWith(ctx, c.toAny())
+	if err != nil {
+		return "", fmt.Errorf("read the cluster's ID: %w", err)
+	}
+	if resp.ClusterID == nil || *resp.ClusterID == "" {
+		return "", fmt.Errorf("read the cluster's ID: %w: ask brokers of Kafka 0.10.1 or newer", ErrNotAnswered)
+	}
+	return *resp.ClusterID, nil
+}
