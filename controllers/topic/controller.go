@@ -93,7 +93,7 @@ func Add(mgr ctrl.Manager, opts Options, dial func(Cluster) (Connection, error))
 			return fmt.Errorf("setting up the topic controller: %w", err)
 		}
 	}
-	if opts.Debug {
+	if c.opts.Debug {
 		if err := mgr.AddMetricsServerExtraHandler(PathResync, c.debugResync()); err != nil {
 			return fmt.Errorf("setting up the topic controller: %w", err)
 		}

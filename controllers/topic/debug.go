@@ -39,9 +39,10 @@ func (c *Controller) debugResync() http.Handler {
 			http.Error(w, "POST to have all topics looked at, GET to see how far that is", http.StatusMethodNotAllowed)
 			return
 		}
-		standings := []clusterStanding{}
-		for _, l := range c.all() {
-			standings = append(standings, l.standing())
+		loops := c.all()
+		standings := make([]clusterStanding, len(loops))
+		for i, l := range loops {
+			standings[i] = l.standing()
 		}
 		w.Header().Set("Content-Type", "application/json")
 		if err := json.NewEncoder(w).Encode(standings); err != nil {

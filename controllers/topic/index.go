@@ -37,10 +37,11 @@ type index struct {
 	entries  map[key]entry
 	claims   map[string]map[key]struct{}
 	managers map[string]types.UID
-	states   states
 	// gone holds, by key, the resources whose topics are still to be deleted
 	// though they are gone, the first to go first.
 	gone map[key][]snapshot
+	// states counts the resources, so that nobody has to go through all of them.
+	states map[topicplan.State]int
 }
 
 func newIndex() *index {
@@ -48,8 +49,8 @@ func newIndex() *index {
 		entries:  map[key]entry{},
 		claims:   map[string]map[key]struct{}{},
 		managers: map[string]types.UID{},
-		states:   states{},
 		gone:     map[key][]snapshot{},
+		states:   map[topicplan.State]int{},
 	}
 }
 
@@ -86,17 +87,19 @@ func (x *index) wrote(t *kafkav1.KafkaTopic) {
 }
 
 func (x *index) set(t *kafkav1.KafkaTopic, leaving bool) {
-	k, name := keyOf(t), t.ClaimedName()
-	if old, known := x.entries[k]; known && old.topic.ClaimedName() != name {
-		x.drop(k, old.topic.ClaimedName())
+	k, name, state := keyOf(t), t.ClaimedName(), topicplan.StateOf(t)
+	if old, known := x.entries[k]; known {
+		x.states[old.state]--
+		if old.topic.ClaimedName() != name {
+			x.drop(k, old.topic.ClaimedName())
+		}
 	}
 	finalizing := t.DeletionTimestamp != nil && hasFinalizer(t)
 	if old := x.entries[k]; old.finalizing && old.topic.UID == t.UID {
 		finalizing = true
 	}
-	state := topicplan.StateOf(t)
-	x.states.moved(x.entries[k].state, state)
 	x.entries[k] = entry{topic: t, leaving: leaving, finalizing: finalizing, state: state}
+	x.states[state]++
 	if x.claims[name] == nil {
 		x.claims[name] = map[key]struct{}{}
 	}
@@ -117,7 +120,7 @@ func (x *index) removeLocked(k key) (entry, bool) {
 	}
 	name := old.topic.ClaimedName()
 	delete(x.entries, k)
-	x.states.moved(old.state, "")
+	x.states[old.state]--
 	x.drop(k, name)
 	if x.managers[name] == old.topic.UID {
 		delete(x.managers, name)
@@ -173,6 +176,46 @@ func (x *index) keys() []key {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return slices.SortedFunc(maps.Keys(x.entries), compareKeys)
+}
+
+// keysByUrgency are all resources in the order in which a full look takes them:
+// those that are being deleted, then those with a change that was not seen to,
+// then the rest.
+func (x *index) keysByUrgency() []key {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var byRank [3][]key
+	for k, e := range x.entries {
+		rank := 2
+		switch {
+		case e.topic.DeletionTimestamp != nil:
+			rank = 0
+		case urgent(e.topic):
+			rank = 1
+		}
+		byRank[rank] = append(byRank[rank], k)
+	}
+	for _, keys := range byRank {
+		slices.SortFunc(keys, compareKeys)
+	}
+	return slices.Concat(byRank[:]...)
+}
+
+// count tells how many resources are in each state.
+func (x *index) count() map[string]int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	counts := make(map[string]int, len(topicplan.States))
+	for _, s := range topicplan.States {
+		counts[string(s)] = x.states[s]
+	}
+	return counts
+}
+
+func (x *index) len() int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return len(x.entries)
 }
 
 // subject is a resource of a batch with what is known around it.

@@ -75,26 +75,35 @@ func (p *pass) dropFinalizers(ctx context.Context) {
 // releaseFinalizers lets go of the resources whose topics are gone or no longer
 // ours.
 func (p *pass) releaseFinalizers(ctx context.Context) {
-	var works []*work
-	for _, w := range p.works {
-		if w.released && !w.next.out && !w.gone && hasFinalizer(w.topic) {
-			works = append(works, w)
-		}
-	}
-	p.takeFinalizers(ctx, works)
-	orphans := p.c.newOrphans()
+	var released, marked []*work
 	for _, w := range p.works {
 		if !w.released || w.next.out {
 			continue
+		}
+		released = append(released, w)
+		if !w.gone && hasFinalizer(w.topic) {
+			marked = append(marked, w)
+		}
+	}
+	p.takeFinalizers(ctx, marked)
+	orphans := p.c.newOrphans()
+	for _, w := range released {
+		if w.next.out {
+			continue // it could not be let go
 		}
 		w.leave(w.verdict.Reason)
 		if w.orphaned.reason != "" {
 			orphans.say(ctx, w.topic, p.id, w.orphaned)
 		}
-		if w.verdict.Action == topicplan.Release && w.topic.DeletionTimestamp == nil && !w.gone {
-			p.gone(w.key()) // it left the selector, and is forgotten
+		if w.deselected() {
+			p.gone(w.key())
 		}
 	}
+}
+
+// deselected tells of a resource that left the selector, and is to be forgotten.
+func (w *work) deselected() bool {
+	return w.verdict.Action == topicplan.Release && w.topic.DeletionTimestamp == nil && !w.gone
 }
 
 // writeStatuses writes the statuses that say something new.

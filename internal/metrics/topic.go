@@ -174,7 +174,7 @@ func (m *Topic) Forget(cluster string) {
 	for _, v := range []interface {
 		DeletePartialMatch(prometheus.Labels) int
 	}{
-		m.batches, m.batchSize, m.batchSeconds, m.queueLength, m.reconciliations, m.locked, m.adminCalls, m.kubernetesWrites, m.reachable,
+		m.batches, m.batchSize, m.batchSeconds, m.queueLength, m.reconciliations, m.locked, m.adminCalls, m.kubernetesWrites, m.reachable, m.orphaned,
 	} {
 		v.DeletePartialMatch(labels)
 	}

@@ -123,10 +123,6 @@ func (s *strimziEnv) flag(name, flag string, convert func(string) (string, error
 	if value == "" {
 		return
 	}
-	if s.flags.Lookup(flag) == nil {
-		s.note(name, "Sluice has no such option yet")
-		return
-	}
 	if s.flags.Changed(flag) {
 		s.note(name, fmt.Sprintf("--%s (or %s) is given too, and wins", flag, EnvName(flag)))
 		return

@@ -8,12 +8,15 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/twmb/franz-go/pkg/kadm"
+	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
@@ -42,6 +45,8 @@ func TestTopicBehaviour(t *testing.T) {
 		name   string
 		run    func(*topicEnv)
 		labels map[string]string
+		// long is what takes minutes: it runs with SLUICE_KAFKA_VERSIONS=all alone.
+		long bool
 	}{
 		{name: "strangers", run: topicsThatStrangersTouch},
 		{name: "states", run: topicsThatAreLeftAlone},
@@ -50,12 +55,12 @@ func TestTopicBehaviour(t *testing.T) {
 		{name: "haste", run: topicsInHaste},
 		{name: "restart", run: topicsThroughARestart},
 		{name: "undeletable", run: topicsThatKafkaKeeps},
-		{name: "thousands", run: thousandsOfTopics},
-		{name: "options", run: topicsWithManyOptions},
+		{name: "thousands", run: thousandsOfTopics, long: true},
+		{name: "options", run: topicsWithManyOptions, long: true},
 		// It installs the chart anew, with a table for itself.
 		{name: "permissions", run: topicsWithoutARight},
 		// It leaves much in the broker.
-		{name: "partitions", run: topicsWithManyPartitions},
+		{name: "partitions", run: topicsWithManyPartitions, long: true},
 	}
 	var namespaces []any
 	for _, test := range tests {
@@ -78,6 +83,10 @@ func TestTopicBehaviour(t *testing.T) {
 			}
 			in, cluster := topicPartsOn(t, kafka, harness.ControlPlaneOptions{}, namespaces...)
 			for _, test := range tests {
+				if test.long && !everyVersion() {
+					t.Logf("%s: left to `make test-all`", test.name)
+					continue
+				}
 				t.Run(test.name, func(t *testing.T) { test.run(newTopicEnv(t, in, cluster, test.name, test.labels)) })
 			}
 		})
@@ -255,4 +264,22 @@ func (e *topicEnv) batches(n float64) {
 func (e *topicEnv) callsOf(api string, before reading) float64 {
 	e.Helper()
 	return e.settled().sum(metricAdminCalls, "api="+api) - before.sum(metricAdminCalls, "api="+api)
+}
+
+// told waits until an Event on the cluster, in the namespace of the test, has this
+// reason and says this.
+func (e *topicEnv) told(reason, part string) {
+	e.Helper()
+	e.until(func(ctx context.Context) error {
+		var events eventsv1.EventList
+		if err := e.kube.List(ctx, &events, client.InNamespace(e.namespace)); err != nil {
+			return err
+		}
+		for _, event := range events.Items {
+			if event.Reason == reason && event.Regarding.Name == topicCluster && strings.Contains(event.Note, part) {
+				return nil
+			}
+		}
+		return fmt.Errorf("no Event with the reason %s says %q: %+v", reason, part, events.Items)
+	})
 }

@@ -53,9 +53,11 @@ func (e *topicEnv) restartBroker(config map[string]string) {
 // said, holds up no other topic, and heals when the brokers may.
 func topicsThatKafkaKeeps(e *topicEnv) {
 	const kept, retained, other = 0, 1, 2
-	const option = "delete.topic.enable"
-	e.restartBroker(map[string]string{option: "false"})
-	e.start("--resync-interval=3s")
+	const option, autoCreate = "delete.topic.enable", "auto.create.topics.enable"
+	e.restartBroker(map[string]string{option: "false", autoCreate: "true"})
+	// The brokers' options are looked at when the operator starts.
+	e.start("--resync-interval=3s", e.table(e.kafka.Bootstrap()...))
+	e.told("TopicsCreatedByClients", autoCreate+"=false")
 	e.create(kept, apiv1.KafkaTopicSpec{})
 	e.create(retained, apiv1.KafkaTopicSpec{})
 	e.until(func(context.Context) error { return errors.Join(e.ready(kept), e.ready(retained)) })
@@ -89,7 +91,7 @@ func topicsThatKafkaKeeps(e *topicEnv) {
 	// The other way out that the message names.
 	e.annotate(retained, apiv1.AnnotationDeletionPolicy, `"`+apiv1.DeletionPolicyRetain+`"`)
 	e.waitTopics(2, func(*apiv1.KafkaTopic) bool { return true })
-	e.restartBroker(map[string]string{option: "true"})
+	e.restartBroker(map[string]string{option: "true", autoCreate: "false"})
 	e.annotate(kept, "example.com/try", `"again"`) // sooner than in ten minutes
 	e.waitTopics(1, isReady)
 	e.waitInKafka(2)

@@ -22,6 +22,8 @@ type Traits struct {
 	NormalisesValues bool
 	// ChecksOptions: an unknown option or a bad value is refused.
 	ChecksOptions bool
+	// KnowsAutoCreate: auto.create.topics.enable is among the options of a broker.
+	KnowsAutoCreate bool
 	// RefusesSameCount: adding no partition is an error.
 	RefusesSameCount bool
 	// TellsDefaults: the answer to a creation has the options that were not given.
@@ -30,7 +32,7 @@ type Traits struct {
 
 // Real are the traits of Apache Kafka, Fake those of kfake.
 var (
-	Real = Traits{NormalisesValues: true, ChecksOptions: true, RefusesSameCount: true, TellsDefaults: true}
+	Real = Traits{NormalisesValues: true, ChecksOptions: true, KnowsAutoCreate: true, RefusesSameCount: true, TellsDefaults: true}
 	Fake = Traits{}
 )
 
@@ -55,6 +57,7 @@ func Contract(t *testing.T, bootstrap []string, traits Traits) {
 	}
 	t.Run("partitions grow topic by topic", s.grow)
 	t.Run("topics are deleted one by one", s.delete)
+	t.Run("options in effect at the brokers are read", s.brokerOptions)
 	t.Run("nothing asked is nothing sent", s.nothing)
 	t.Run("a cluster has an ID that stays", s.identity)
 }

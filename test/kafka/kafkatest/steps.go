@@ -378,3 +378,19 @@ func (s *suite) identity(t *testing.T) {
 		t.Errorf("requests, -want +got:\n%s", diff)
 	}
 }
+
+func (s *suite) brokerOptions(t *testing.T) {
+	s.calls.Take()
+	got, err := s.client.BrokerOptions(t.Context(), []string{"auto.create.topics.enable", "no.such.option"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{}
+	if s.traits.KnowsAutoCreate {
+		want["auto.create.topics.enable"] = "false" // as these clusters are started
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("options (-want +got):\n%s", diff)
+	}
+	s.wantCalls(t, nil)
+}
