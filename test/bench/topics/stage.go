@@ -39,6 +39,8 @@ type stage struct {
 	kube      client.WithWatch
 	// loaded is the number of topics that are there.
 	loaded int
+	// turn counts bare calls that any broker answers.
+	turn int
 	// injected counts changes, so that no two are alike.
 	injected int
 }
