@@ -52,7 +52,7 @@ func TestTopicBehaviour(t *testing.T) {
 		{name: "states", run: topicsThatAreLeftAlone},
 		{name: "policy", run: topicsUnderAPolicy},
 		{name: "quota", run: topicsUnderAQuota},
-		{name: "haste", run: topicsInHaste},
+		{name: "haste", run: topicsInHaste, long: true},
 		{name: "restart", run: topicsThroughARestart},
 		{name: "undeletable", run: topicsThatKafkaKeeps},
 		{name: "thousands", run: thousandsOfTopics, long: true},
