@@ -189,7 +189,7 @@ func (s *stage) load(ctx context.Context, n int) error {
 		if err != nil {
 			return err
 		}
-		if err := seen.until(ctx, n-s.loaded, ready(1)); err != nil {
+		if err := seen.until(ctx, n, ready(1)); err != nil {
 			return err
 		}
 		s.loaded = n
