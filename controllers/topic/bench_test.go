@@ -23,6 +23,8 @@ func (s steady) DescribeTopics(context.Context, []string) (map[string]kafka.Topi
 	return s.topics, nil
 }
 
+func (s steady) Close() {}
+
 func (s steady) DescribeTopicConfigs(context.Context, []string, ...string) (map[string]kafka.TopicConfig, error) {
 	return s.configs, nil
 }

@@ -65,7 +65,7 @@ func TestBatchCloses(t *testing.T) {
 				q.Add(Resync, "a", "b")
 				q.Add(Change, "c")
 			},
-			want: []string{"c", "a", "b"},
+			want: []string{"c", "a"},
 		},
 		"with a key once, however often it changed": {
 			fill: func(q *Queue[string], c *testingclock.FakeClock) {
@@ -81,7 +81,7 @@ func TestBatchCloses(t *testing.T) {
 				q.Add(Resync, "a", "b", "c", "d")
 				q.Add(Change, "d")
 			},
-			want: []string{"d", "a", "b"},
+			want: []string{"d", "a"},
 		},
 		"without a key whose backoff runs": {
 			fill: func(q *Queue[string], c *testingclock.FakeClock) {
@@ -134,6 +134,39 @@ func TestBatchCloses(t *testing.T) {
 			test.fill(q, c)
 			wantKeys(t, take(q), test.want...)
 		})
+	}
+}
+
+func TestAChangeTakesOnlyAFewOfTheResyncAlong(t *testing.T) {
+	q := NewQueue(testingclock.NewFakeClock(start), func(int) string { return "" })
+	for k := range 2500 {
+		q.Add(Resync, k)
+	}
+	w := Window{MaxSize: 1000, Linger: time.Hour}
+	q.Add(Change, 2000, 2001)
+	var got []string
+	for range 4 {
+		b, _, _ := q.tryTake(w)
+		changes := 0
+		for _, p := range b.Priorities {
+			if p == Change {
+				changes++
+			}
+		}
+		got = append(got, fmt.Sprintf("%d with %d changes, %d left", len(b.Keys), changes, b.Left))
+		q.Done(b)
+	}
+	want := []string{"102 with 2 changes, 2398 left", "1000 with 0 changes, 1398 left", "1000 with 0 changes, 398 left", "398 with 0 changes, 0 left"}
+	if !slices.Equal(got, want) {
+		t.Errorf("batches: %q, want %q", got, want)
+	}
+	// Changes alone fill a batch.
+	for k := range 1500 {
+		q.Add(Resync, 5000+k)
+		q.Add(Change, k)
+	}
+	if b, _, _ := q.tryTake(w); len(b.Keys) != 1000 || b.Priorities[999] != Change {
+		t.Errorf("%d keys, the last of priority %d", len(b.Keys), b.Priorities[len(b.Priorities)-1])
 	}
 }
 

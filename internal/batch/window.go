@@ -95,7 +95,8 @@ func (q *Queue[K]) opening(w Window, now time.Time) time.Duration {
 // the lock is in flight.
 func (q *Queue[K]) take(size int) Batch[K] {
 	var b Batch[K]
-	for q.ready.Len() > 0 && len(b.Keys) < size {
+	changes := 0
+	for q.ready.Len() > 0 && len(b.Keys) < q.room(changes, size) {
 		it := heap.Pop(&q.ready).(*item[K])
 		if it.priority == Resync {
 			q.resyncs--
@@ -112,6 +113,9 @@ func (q *Queue[K]) take(size int) Batch[K] {
 		if lock != "" {
 			q.locks[lock] = struct{}{}
 		}
+		if it.priority == Change {
+			changes++
+		}
 		b.Keys = append(b.Keys, it.key)
 		b.Priorities = append(b.Priorities, it.priority)
 		b.Locks = append(b.Locks, lock)
@@ -121,6 +125,20 @@ func (q *Queue[K]) take(size int) Batch[K] {
 		b.Left = len(q.waiting)
 	}
 	return b
+}
+
+// shareOfResync is the part of a batch that the periodic look may fill up where
+// there is somebody's change in it: enough for the look to go on however many
+// changes come, and few enough for the change not to wait for a thousand others.
+const shareOfResync = 10
+
+// room is how many keys a batch with so many changes in it may have, if the next
+// ready one goes into it.
+func (q *Queue[K]) room(changes, size int) int {
+	if changes == 0 || q.ready.items[0].priority == Change {
+		return size
+	}
+	return min(size, changes+max(1, size/shareOfResync))
 }
 
 func (q *Queue[K]) inFlight(k K, lock string) bool {

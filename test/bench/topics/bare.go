@@ -20,9 +20,12 @@ const batchSize = 1000
 // back.
 func (s *stage) bareLook(ctx context.Context, n int) (time.Duration, error) {
 	all := names(ours, "seed", n)
+	// In turn, as the operator asks: one broker may be slower than another.
+	brokers := s.raw.DiscoveredBrokers()
 	start := time.Now()
 	for part := range slices.Chunk(all, batchSize) {
-		if err := bareMetadata(ctx, s.raw.SeedBrokers()[0], part); err != nil {
+		s.turn++
+		if err := bareMetadata(ctx, brokers[s.turn%len(brokers)], part); err != nil {
 			return 0, err
 		}
 		if err := bareConfigs(ctx, s.raw, part, nil, nil); err != nil {

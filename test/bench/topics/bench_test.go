@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	apiv1 "github.com/sluice-kafka/sluice/api/v1"
 )
 
 // The test's own program is the other Kafka, as the command's is.
@@ -129,5 +131,27 @@ func TestBatchesGatherWhatComes(t *testing.T) {
 	}
 	if len(sizes) != 2 || sizes[0] != batchSize || sizes[1] != 5 {
 		t.Errorf("batches of %v", sizes)
+	}
+}
+
+func TestWhatIsDoneIsFoundAfterAWatchThatEnded(t *testing.T) {
+	of := func(name string, generation, observed int64) apiv1.KafkaTopic {
+		kt := apiv1.KafkaTopic{}
+		kt.Name, kt.Generation, kt.Status.ObservedGeneration = name, generation, observed
+		kt.Status.Conditions = []apiv1.Condition{{Type: apiv1.ConditionReady, Status: "True"}}
+		return kt
+	}
+	there := []apiv1.KafkaTopic{of("new", 1, 1), of("changed", 2, 2), of("behind", 2, 1)}
+	for name, test := range map[string]struct {
+		goal goal
+		want int
+	}{
+		"those that are ready":               {ready(1), 2},
+		"those that are ready at the change": {ready(2), 1},
+		"those that are gone":                {nil, 7},
+	} {
+		if got := len(test.goal.done(there, 10)); got != test.want {
+			t.Errorf("%s: %d, want %d", name, got, test.want)
+		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
@@ -57,10 +56,10 @@ func (s *stage) live(ctx context.Context, of side, w worker, round string) (l li
 	}
 	defer seen.stop()
 	step := func(write func(ctx context.Context, n int) (*apiv1.KafkaTopic, error), work func(context.Context, <-chan *apiv1.KafkaTopic) error,
-		good func(watch.EventType, *apiv1.KafkaTopic) bool,
+		g goal,
 	) (time.Duration, error) {
 		start := time.Now()
-		if err := s.step(ctx, write, work, func(ctx context.Context) error { return seen.until(ctx, s.batch, good) }); err != nil {
+		if err := s.step(ctx, write, work, func(ctx context.Context) error { return seen.until(ctx, s.batch, g) }); err != nil {
 			return 0, err
 		}
 		took := time.Since(start)
@@ -86,7 +85,7 @@ func (s *stage) live(ctx context.Context, of side, w worker, round string) (l li
 	l.remove, err = step(func(ctx context.Context, n int) (*apiv1.KafkaTopic, error) {
 		t := of.topic(round, n)
 		return t, s.kube.Delete(ctx, t)
-	}, w.afterDelete, deleted)
+	}, w.afterDelete, nil)
 	if err != nil {
 		return l, fmt.Errorf("deleting %d topics: %w", s.batch, err)
 	}

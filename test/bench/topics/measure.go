@@ -81,11 +81,15 @@ func (s *stage) measureStart(ctx context.Context, m *size) error {
 	return errors.Join(err, s.rest(ctx))
 }
 
+// lookRounds is how many times more often looks are measured than what takes
+// longer.
+const lookRounds = 3
+
 func (s *stage) measureLooks(ctx context.Context, m *size) error {
 	if err := s.profileLooks(ctx, m.topics); err != nil {
 		return err
 	}
-	for round := range s.rounds + 1 {
+	for round := range lookRounds*s.rounds + 1 {
 		bare, err := s.bareLook(ctx, s.loaded)
 		if err != nil {
 			return err
@@ -106,6 +110,7 @@ func (s *stage) measureLooks(ctx context.Context, m *size) error {
 			continue // both warm up
 		}
 		m.look, m.bareLook = append(m.look, look), append(m.bareLook, bare)
+		fmt.Fprintf(s.out, "  bare: %s, operator: %s; load average %s\n", bare.Round(time.Millisecond), look.Round(time.Millisecond), machine.Load())
 		m.adminCalls = max(m.adminCalls, after.adminCalls-before.adminCalls)
 		m.writes = max(m.writes, after.writes-before.writes)
 		m.logLines = max(m.logLines, after.logLines-before.logLines)

@@ -42,8 +42,8 @@ func (r results) main() size {
 
 func (r results) print(out io.Writer) {
 	fmt.Fprintf(out, "\nMachine: %s.\nKafka, the API server, etcd, the operator and whoever applies topics share it.\n", machine.Describe())
-	fmt.Fprintf(out, "A topic has %d partitions, replication factor %d and three options. Times are in seconds, medians of %d rounds in turn\n"+
-		"with the bare calls; of single changes the percentiles of %d. %d writers, batches of %d.\n", partitions, replicas, r.rounds, r.changes, writers, batchSize)
+	fmt.Fprintf(out, "A topic has %d partitions, replication factor %d and three options. Times are in seconds, medians of %d rounds (looks: %d) in\n"+
+		"turn with the bare calls; of single changes the percentiles of %d. %d writers, batches of %d.\n", partitions, replicas, r.rounds, lookRounds*r.rounds, r.changes, writers, batchSize)
 	for _, m := range r.measured {
 		fmt.Fprintf(out, "%d topics: %s.\n", m.topics, m.kafka)
 	}

@@ -39,6 +39,8 @@ type stage struct {
 	kube      client.WithWatch
 	// loaded is the number of topics that are there.
 	loaded int
+	// turn counts bare calls that any broker answers.
+	turn int
 	// injected counts changes, so that no two are alike.
 	injected int
 }
@@ -187,7 +189,7 @@ func (s *stage) load(ctx context.Context, n int) error {
 		if err != nil {
 			return err
 		}
-		if err := seen.until(ctx, n-s.loaded, ready(1)); err != nil {
+		if err := seen.until(ctx, n, ready(1)); err != nil {
 			return err
 		}
 		s.loaded = n

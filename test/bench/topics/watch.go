@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -17,64 +17,90 @@ import (
 type sight struct {
 	kube client.WithWatch
 	opts []client.ListOption
-	// version is the last one seen.
-	version string
-	watch   watch.Interface
+	// there is what was there when the watch began.
+	there []apiv1.KafkaTopic
+	watch watch.Interface
 }
 
 func (s *stage) watch(ctx context.Context, of side, round string) (*sight, error) {
 	seen := &sight{kube: s.kube, opts: []client.ListOption{client.InNamespace(of.namespace), client.MatchingLabels{roundLabel: round}}}
-	var list apiv1.KafkaTopicList
-	if err := s.kube.List(ctx, &list, append(seen.opts, client.Limit(1))...); err != nil {
-		return nil, err
-	}
-	seen.version = list.ResourceVersion
 	return seen, seen.open(ctx)
 }
 
-func (s *sight) open(ctx context.Context) (err error) {
-	from := &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: s.version}}
-	s.watch, err = s.kube.Watch(ctx, &apiv1.KafkaTopicList{}, append(s.opts, from)...)
+// open begins to watch after what is there.
+func (s *sight) open(ctx context.Context) error {
+	var list apiv1.KafkaTopicList
+	if err := s.kube.List(ctx, &list, s.opts...); err != nil {
+		return err
+	}
+	s.there = list.Items
+	from := &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: list.ResourceVersion}}
+	var err error
+	s.watch, err = s.kube.Watch(ctx, &apiv1.KafkaTopicList{}, slices.Concat(s.opts, []client.ListOption{from})...)
 	return err
 }
 
 func (s *sight) stop() { s.watch.Stop() }
 
-// until returns when n resources are as they should be.
-func (s *sight) until(ctx context.Context, n int, good func(watch.EventType, *apiv1.KafkaTopic) bool) error {
+// goal is how resources should come to be: a state that they reach, or gone where
+// none is given.
+type goal func(*apiv1.KafkaTopic) bool
+
+// ready is the goal of topics that are ready at a generation.
+func ready(generation int64) goal {
+	return func(t *apiv1.KafkaTopic) bool { return t.Generation >= generation && isReady(t) }
+}
+
+// until returns when n resources are as they should be, those that were there
+// before among them; where they should be gone, all n were there.
+func (s *sight) until(ctx context.Context, n int, g goal) error {
 	ctx, stop := context.WithTimeoutCause(ctx, patience, fmt.Errorf("not done within %s", patience))
 	defer stop()
-	done := make(map[types.UID]struct{}, n)
+	done := map[string]struct{}{}
+	if g != nil {
+		done = g.done(s.there, n)
+	}
 	for len(done) < n {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("watching topics, with %d of %d as they should be: %w", len(done), n, context.Cause(ctx))
 		case event, open := <-s.watch.ResultChan():
-			if !open {
-				// The API server ends watches when it takes up a new schema.
-				if err := s.open(context.WithoutCancel(ctx)); err != nil {
-					return fmt.Errorf("watching topics: %w", err)
+			if t, ok := event.Object.(*apiv1.KafkaTopic); open && ok {
+				if g.metBy(event.Type, t) {
+					done[t.Name] = struct{}{}
 				}
 				continue
 			}
-			t, ok := event.Object.(*apiv1.KafkaTopic)
-			if !ok {
-				return fmt.Errorf("watching topics, with %d of %d as they should be: %+v", len(done), n, event.Object)
+			// The API server ends watches when it takes up a new schema, and those
+			// that do not keep up.
+			s.watch.Stop()
+			if err := s.open(context.WithoutCancel(ctx)); err != nil {
+				return fmt.Errorf("watching topics: %w", err)
 			}
-			s.version = t.ResourceVersion
-			if good(event.Type, t) {
-				done[t.UID] = struct{}{}
-			}
+			done = g.done(s.there, n)
 		}
 	}
 	return nil
 }
 
-// ready tells of a topic that is ready at a generation.
-func ready(generation int64) func(watch.EventType, *apiv1.KafkaTopic) bool {
-	return func(e watch.EventType, t *apiv1.KafkaTopic) bool {
-		return e != watch.Deleted && t.Generation >= generation && isReady(t)
+func (g goal) metBy(e watch.EventType, t *apiv1.KafkaTopic) bool {
+	if g == nil {
+		return e == watch.Deleted
 	}
+	return e != watch.Deleted && g(t)
 }
 
-func deleted(e watch.EventType, _ *apiv1.KafkaTopic) bool { return e == watch.Deleted }
+// done names those of n resources that are as they should be, going by those that
+// are there.
+func (g goal) done(there []apiv1.KafkaTopic, n int) map[string]struct{} {
+	done := make(map[string]struct{}, n)
+	for i := range there {
+		if g != nil && g(&there[i]) {
+			done[there[i].Name] = struct{}{}
+		}
+	}
+	for i := len(there); g == nil && i < n; i++ {
+		done[fmt.Sprintf("gone unseen, number %d", i)] = struct{}{}
+	}
+	return done
+}
