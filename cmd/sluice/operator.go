@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/go-logr/logr"
@@ -36,17 +37,26 @@ func newOperatorCommand() *cobra.Command {
 			if err := opts.Complete(); err != nil {
 				return err
 			}
-			log, err := logging.New(opts.Log, cmd.ErrOrStderr())
+			log, err := startLog(opts.Log, cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
-			ctrl.SetLogger(log)
-			klog.SetLogger(log.WithName("kubernetes"))
 			return runOperator(cmd.Context(), opts, log)
 		},
 	}
 	opts.AddFlags(cmd.Flags())
 	return cmd
+}
+
+// startLog makes the log of the process, that of the libraries included.
+func startLog(opts options.Log, out io.Writer) (logr.Logger, error) {
+	log, err := logging.New(opts, out)
+	if err != nil {
+		return logr.Logger{}, err
+	}
+	ctrl.SetLogger(log)
+	klog.SetLogger(log.WithName("kubernetes"))
+	return log, nil
 }
 
 // runOperator returns when ctx is done and everything has stopped, or on the

@@ -8,13 +8,11 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
-	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 
 	"github.com/sluice-kafka/sluice/controllers"
-	"github.com/sluice-kafka/sluice/internal/logging"
 	"github.com/sluice-kafka/sluice/internal/options"
 )
 
@@ -33,12 +31,10 @@ func newTopicOnlyCommand() *cobra.Command {
 			if err := opts.Read(cmd.Flags(), os.Environ()); err != nil {
 				return err
 			}
-			log, err := logging.New(opts.Log, cmd.ErrOrStderr())
+			log, err := startLog(opts.Log, cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
-			ctrl.SetLogger(log)
-			klog.SetLogger(log.WithName("kubernetes"))
 			return runTopicOnly(cmd.Context(), opts, log)
 		},
 	}

@@ -30,6 +30,20 @@ func (c *Client) DescribeTopics(ctx context.Context, names []string) (map[string
 }
 
 func (c *Client) metadata(ctx context.Context, op operation, names []string) (map[string]TopicDescription, error) {
+	out := make(map[string]TopicDescription, len(names))
+	err := c.eachTopic(ctx, op, names, func(name string, topic *kmsg.MetadataResponseTopic, err error) {
+		if err != nil {
+			out[name] = TopicDescription{Err: err}
+			return
+		}
+		out[name] = TopicDescription{ID: topicID(topic.TopicID), Partitions: partitions(topic.Partitions)}
+	})
+	return out, err
+}
+
+// eachTopic makes one Metadata request and hands over what is answered of each
+// topic, or why it could not be described.
+func (c *Client) eachTopic(ctx context.Context, op operation, names []string, take func(name string, topic *kmsg.MetadataResponseTopic, err error)) error {
 	req := kmsg.NewPtrMetadataRequest()
 	// Describing a topic must never create it.
 	req.AllowAutoTopicCreation = false
@@ -40,24 +54,17 @@ func (c *Client) metadata(ctx context.Context, op operation, names []string) (ma
 	}
 	resp, err := req.RequestWith(ctx, c.toAny())
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if resp.ErrorCode != 0 {
-		return nil, kafkaError(answer{code: resp.ErrorCode})
+		return kafkaError(answer{code: resp.ErrorCode})
 	}
-	out := make(map[string]TopicDescription, len(resp.Topics))
 	for i := range resp.Topics {
-		topic := &resp.Topics[i]
-		if topic.Topic == nil {
-			continue
+		if topic := &resp.Topics[i]; topic.Topic != nil {
+			take(*topic.Topic, topic, op.topicError(*topic.Topic, answer{code: topic.ErrorCode}))
 		}
-		if err := op.topicError(*topic.Topic, answer{code: topic.ErrorCode}); err != nil {
-			out[*topic.Topic] = TopicDescription{Err: err}
-			continue
-		}
-		out[*topic.Topic] = TopicDescription{ID: topicID(topic.TopicID), Partitions: partitions(topic.Partitions)}
 	}
-	return out, nil
+	return nil
 }
 
 // partitions copies what is needed into two allocations, however many

@@ -46,39 +46,21 @@ func (c *Client) TopicPartitions(ctx context.Context, topics []string) (map[stri
 }
 
 func (c *Client) topicPartitions(ctx context.Context, op operation, names []string) (map[string]observed.Of[observed.Topic], error) {
-	req := kmsg.NewPtrMetadataRequest()
-	req.AllowAutoTopicCreation = false
-	req.Topics = make([]kmsg.MetadataRequestTopic, len(names))
-	for i := range names {
-		req.Topics[i] = kmsg.NewMetadataRequestTopic()
-		req.Topics[i].Topic = &names[i]
-	}
-	resp, err := req.RequestWith(ctx, c.toAny())
-	if err != nil {
-		return nil, err
-	}
-	if resp.ErrorCode != 0 {
-		return nil, kafkaError(answer{code: resp.ErrorCode})
-	}
-	out := make(map[string]observed.Of[observed.Topic], len(resp.Topics))
-	for i := range resp.Topics {
-		t := &resp.Topics[i]
-		if t.Topic == nil {
-			continue
-		}
-		if err := op.topicError(*t.Topic, answer{code: t.ErrorCode}); err != nil {
-			out[*t.Topic] = observed.Unseen[observed.Topic](err)
-			continue
+	out := make(map[string]observed.Of[observed.Topic], len(names))
+	err := c.eachTopic(ctx, op, names, func(name string, t *kmsg.MetadataResponseTopic, err error) {
+		if err != nil {
+			out[name] = observed.Unseen[observed.Topic](err)
+			return
 		}
 		topic := observed.Topic{ID: topicID(t.TopicID), Partitions: make([]observed.Partition, len(t.Partitions))}
-		for j := range t.Partitions {
-			p := &t.Partitions[j]
-			topic.Partitions[j] = observed.Partition{Topic: *t.Topic, ID: p.Partition, Leader: p.Leader, Replicas: p.Replicas, InSync: p.ISR}
+		for i := range t.Partitions {
+			p := &t.Partitions[i]
+			topic.Partitions[i] = observed.Partition{Topic: name, ID: p.Partition, Leader: p.Leader, Replicas: p.Replicas, InSync: p.ISR}
 		}
 		slices.SortFunc(topic.Partitions, byName)
-		out[*t.Topic] = observed.Seen(topic)
-	}
-	return out, nil
+		out[name] = observed.Seen(topic)
+	})
+	return out, err
 }
 
 // assignment is what one partition is to be held by.
