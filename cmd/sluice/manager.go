@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -53,7 +54,7 @@ func managerOptions(opts options.Operator, source *certs.Source, log logr.Logger
 	return ctrl.Options{
 		Scheme: newScheme(),
 		Logger: log,
-		Cache:  cacheOptions(),
+		Cache:  cache.Options{DefaultTransform: smallCopies(), ByObject: webhooks.Cached()},
 		Client: client.Options{
 			// A cached read would begin to watch all of these in the cluster: too much
 			// memory, and more rights than Sluice asks for.
@@ -86,18 +87,16 @@ func newScheme() *runtime.Scheme {
 	return scheme
 }
 
-// cacheOptions keep out of memory what nothing looks at, of topics above all: there
+// smallCopies keeps out of a cache what nothing looks at, of topics above all: there
 // are tens of thousands of them.
-func cacheOptions() cache.Options {
+func smallCopies() toolscache.TransformFunc {
 	compactor := new(topicplan.Compactor)
-	byObject := webhooks.Cached()
-	byObject[&apiv1.KafkaTopic{}] = cache.ByObject{Transform: func(in any) (any, error) {
+	return func(in any) (any, error) {
 		if t, ok := in.(*apiv1.KafkaTopic); ok {
 			compactor.Compact(t)
 		}
 		return dropLastApplied(in)
-	}}
-	return cache.Options{DefaultTransform: dropLastApplied, ByObject: byObject}
+	}
 }
 
 // dropLastApplied keeps a copy of the whole object, which kubectl leaves in an

@@ -78,7 +78,7 @@ func topicOnlyManager(opts options.TopicOnly, log logr.Logger) ctrl.Options {
 		Scheme: newScheme(),
 		Logger: log,
 		Cache: cache.Options{
-			DefaultTransform:  dropLastApplied,
+			DefaultTransform:  smallCopies(),
 			DefaultNamespaces: map[string]cache.Config{opts.Namespace: {}},
 		},
 		Metrics: metricsOptions(opts.Operator, nil),
