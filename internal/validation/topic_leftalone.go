@@ -58,6 +58,5 @@ func (in topicInput) served() bool {
 
 // topicsHandedOver tells whether the topics of a Kafka are Sluice's.
 func topicsHandedOver(k *apiv1.Kafka) bool {
-	return strings.EqualFold(k.Annotations[apiv1.AnnotationSluiceManaged], "true") ||
-		strings.EqualFold(k.Annotations[apiv1.AnnotationSluiceTopics], "true")
+	return runBySluice(k) || k.Annotations[apiv1.AnnotationSluiceTopics] == "true"
 }
