@@ -10,6 +10,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/yaml"
+
+	apiv1 "github.com/sluice-kafka/sluice/api/v1"
 )
 
 // ExternalCluster is a Kafka that Sluice does not run, as the table of external
@@ -25,8 +27,8 @@ type ExternalCluster struct {
 	TLS ExternalTLS `json:"tls,omitzero"`
 	// Credentials of the client.
 	Credentials ExternalCredentials `json:"credentials,omitzero"`
-	// ReplicasEngine is EngineBuiltin, or empty where nobody changes replication
-	// factors.
+	// ReplicasEngine is EngineBuiltin of the API, which has Sluice itself change
+	// replication factors, or empty where nobody does.
 	ReplicasEngine string `json:"replicasEngine,omitempty"`
 }
 
@@ -51,9 +53,6 @@ type ExternalCredentials struct {
 	// Secret in the operator's namespace.
 	Secret string `json:"secret"`
 }
-
-// EngineBuiltin has Sluice itself change the replication factors of topics.
-const EngineBuiltin = "builtin"
 
 const defaultCAKey = "ca.crt"
 
@@ -136,9 +135,9 @@ func checkConnection(path string, c ExternalCluster) []error {
 			failures = append(failures, fmt.Errorf("%s.%s.secret: name the Secret, in the operator's namespace, that has the key %q", path, secret.path, secret.key))
 		}
 	}
-	if c.ReplicasEngine != "" && c.ReplicasEngine != EngineBuiltin {
+	if c.ReplicasEngine != "" && c.ReplicasEngine != apiv1.EngineBuiltin {
 		failures = append(failures, fmt.Errorf("%s.replicasEngine: %q is not an engine: %s has Sluice itself change replication factors, and left out nobody does",
-			path, c.ReplicasEngine, EngineBuiltin))
+			path, c.ReplicasEngine, apiv1.EngineBuiltin))
 	}
 	return failures
 }

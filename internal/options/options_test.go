@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
+
+	apiv1 "github.com/sluice-kafka/sluice/api/v1"
 )
 
 // parse is what the command does with its flags and environment.
@@ -169,7 +171,7 @@ func TestExternalClusters(t *testing.T) {
 		"one that is encrypted and logged in to": {
 			text: "- {name: a, namespaces: [x], bootstrapServers: ['b:1'], tls: {enabled: true, ca: {secret: my-ca}}, credentials: {secret: login}, replicasEngine: builtin}\n",
 			want: []ExternalCluster{{
-				Name: "a", Namespaces: []string{"x"}, BootstrapServers: []string{"b:1"}, ReplicasEngine: EngineBuiltin,
+				Name: "a", Namespaces: []string{"x"}, BootstrapServers: []string{"b:1"}, ReplicasEngine: apiv1.EngineBuiltin,
 				TLS:         ExternalTLS{Enabled: true, CA: ExternalCA{Secret: "my-ca", Key: "ca.crt"}},
 				Credentials: ExternalCredentials{Secret: "login"},
 			}},
