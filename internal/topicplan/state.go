@@ -1,10 +1,6 @@
 package topicplan
 
-import (
-	"slices"
-
-	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
-)
+import kafkav1 "github.com/sluice-kafka/sluice/api/v1"
 
 // State sums up how a resource is, for counting.
 type State string
@@ -39,9 +35,7 @@ func StateOf(t *kafkav1.KafkaTopic) State {
 		return StatePaused
 	case t.Status.ObservedGeneration != t.Generation:
 		return StatePending
-	case slices.ContainsFunc(t.Status.Conditions, func(c kafkav1.Condition) bool {
-		return c.Type == kafkav1.ConditionReady && c.Status == "True"
-	}):
+	case ReadyNow(t):
 		return StateReady
 	default:
 		return StateNotReady
