@@ -45,12 +45,10 @@ func (c *Client) BrokerOptions(ctx context.Context, names []string) (map[string]
 // living are the IDs of the brokers that the cluster lists, in order. It lists those
 // alone that are not fenced (kafka.server.KRaftMetadataCache), and to everybody.
 func (c *Client) living(ctx context.Context) ([]int32, error) {
-	req := kmsg.NewPtrMetadataRequest()
-	req.Topics = []kmsg.MetadataRequestTopic{}
 	// Through the client as a whole, which learns by it where the brokers are.
 	to := c.toCluster()
 	to.quiet = true
-	resp, err := req.RequestWith(ctx, to)
+	resp, err := brokersOnly().RequestWith(ctx, to)
 	if err != nil {
 		return nil, err
 	}

@@ -3,8 +3,6 @@ package kafka
 import (
 	"context"
 	"fmt"
-
-	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
 // ClusterID reads Kafka's own ID of the cluster with one Metadata request for no
@@ -13,10 +11,7 @@ import (
 func (c *Client) ClusterID(ctx context.Context) (string, error) {
 	ctx, cancel := c.bound(ctx)
 	defer cancel()
-	req := kmsg.NewPtrMetadataRequest()
-	// Null would be all topics, and empty is none (version 1 and newer).
-	req.Topics = []kmsg.MetadataRequestTopic{}
-	resp, err := req.RequestWith(ctx, c.toAny())
+	resp, err := brokersOnly().RequestWith(ctx, c.toAny())
 	if err != nil {
 		return "", fmt.Errorf("read the cluster's ID: %w", err)
 	}

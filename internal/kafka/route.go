@@ -175,17 +175,23 @@ func (c *Client) discover(ctx context.Context, broker int32) error {
 	if c.discovered(broker) {
 		return nil
 	}
-	req := kmsg.NewPtrMetadataRequest()
-	req.Topics = []kmsg.MetadataRequestTopic{}
 	s := c.toCluster()
 	s.quiet = true
-	if _, err := s.Request(ctx, req); err != nil {
+	if _, err := s.Request(ctx, brokersOnly()); err != nil {
 		return fmt.Errorf("finding broker %d: %w", broker, err)
 	}
 	if !c.discovered(broker) {
 		return fmt.Errorf("finding broker %d of %s: %w", broker, c.where(), errNotListed)
 	}
 	return nil
+}
+
+// brokersOnly asks who the brokers are and which cluster they form, and of no topic:
+// null would be all topics, and empty is none (version 1 and newer).
+func brokersOnly() *kmsg.MetadataRequest {
+	req := kmsg.NewPtrMetadataRequest()
+	req.Topics = []kmsg.MetadataRequestTopic{}
+	return req
 }
 
 // discovered compares values since a kgo.Broker does not tell its ID.
