@@ -322,6 +322,7 @@ func TestReplicasOfATopicWithoutAnEngine(t *testing.T) {
 		}
 		return k
 	}
+	notHanded := kafka(func(k *apiv1.Kafka) { k.Annotations = map[string]string{"sluice.dev/topics": "True"} })
 	twoObserved := topic(created("orders", 1), func(k *apiv1.KafkaTopic) { k.Status.Replicas = 2 })
 	want := []string{"warn topic-replicas-without-engine spec.replicas"}
 	for name, tc := range map[string]struct {
@@ -333,6 +334,7 @@ func TestReplicasOfATopicWithoutAnEngine(t *testing.T) {
 		"Sluice itself can":                             {topic(created("orders", 1), replicas(2)), topic(created("orders", 1), replicas(3)), handed(kafka(), ""), nil},
 		"it can beside Cruise Control if it is told to": {topic(created("orders", 1), replicas(2)), topic(created("orders", 1), replicas(3)), handed(withEngine, "builtin"), nil},
 		"it does not drive Cruise Control":              {topic(created("orders", 1), replicas(2)), topic(created("orders", 1), replicas(3)), handed(withEngine, ""), want},
+		"a word that hands nothing over":                {topic(created("orders", 1), replicas(2)), topic(created("orders", 1), replicas(3)), notHanded, want},
 		"nor one that is asked for":                     {topic(created("orders", 1), replicas(2)), topic(created("orders", 1), replicas(3)), handed(kafka(), "cruise-control"), want},
 		"Cruise Control can":                            {topic(created("orders", 1), replicas(2)), topic(created("orders", 1), replicas(3)), withEngine, nil},
 		"nothing is known":                              {topic(created("orders", 1), replicas(2)), topic(created("orders", 1), replicas(3)), nil, nil},
