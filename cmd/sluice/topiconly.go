@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 
 	"github.com/sluice-kafka/sluice/controllers"
+	"github.com/sluice-kafka/sluice/internal/kafka"
 	"github.com/sluice-kafka/sluice/internal/options"
 )
 
@@ -65,7 +66,7 @@ func runTopicOnly(ctx context.Context, opts options.TopicOnly, log logr.Logger) 
 	}
 	log.Info("Starting with the topic controller alone", "version", currentVersion(), "namespace", opts.Namespace,
 		"selector", opts.Topics.Selector, "kafkaCluster", opts.ClusterName, "bootstrapServers", opts.BootstrapServers,
-		"securityProtocol", opts.Login.Data["security.protocol"])
+		"securityProtocol", string(opts.Login.Data[kafka.KeySecurityProtocol]))
 	if err := mgr.Start(ctx); err != nil {
 		return fmt.Errorf("running the topic controller: %w", err)
 	}

@@ -52,10 +52,7 @@ func Login(settings options.TopicOnlyLogin, secrets client.Reader) (func(context
 
 // security reads everything that is named, now.
 func (l *login) security(ctx context.Context) (kafka.Security, error) {
-	data := map[string][]byte{}
-	for key, value := range l.Data {
-		data[key] = []byte(value)
-	}
+	data := l.Data.Bytes()
 	if l.TLS {
 		if err := errors.Join(l.trust(ctx, data), l.identify(ctx, data)); err != nil {
 			return kafka.Security{}, err

@@ -108,7 +108,9 @@ func TestWhatIsNeededToConnectIsFoundWhereStrimziHasIt(t *testing.T) {
 		secretOf("none", map[string]string{"ca.p12": "x"}),
 	}
 	at := func(name string) options.Secret { return options.Secret{Namespace: "kafka", Name: name} }
-	store := func(path, password string) options.Store { return options.Store{Path: path, Password: password} }
+	store := func(path string, password kafka.Secret) options.Store {
+		return options.Store{Path: path, Password: password}
+	}
 	tests := map[string]struct {
 		login options.TopicOnlyLogin
 		// bare has no mounted certificates.
@@ -139,7 +141,7 @@ func TestWhatIsNeededToConnectIsFoundWhereStrimziHasIt(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			tc.login.Data = map[string]string{"security.protocol": "PLAINTEXT"}
+			tc.login.Data = options.Settings{"security.protocol": "PLAINTEXT"}
 			if tc.login.TLS {
 				tc.login.Data["security.protocol"] = "SSL"
 			}
@@ -171,7 +173,7 @@ func TestWhatIsNeededToConnectIsFoundWhereStrimziHasIt(t *testing.T) {
 
 // A kubelet replaces the files of a mounted Secret; stores may be replaced likewise.
 func TestFilesAreReadAnew(t *testing.T) {
-	l := &login{TopicOnlyLogin: options.TopicOnlyLogin{TLS: true, Data: map[string]string{"security.protocol": "SSL"}}, root: t.TempDir()}
+	l := &login{TopicOnlyLogin: options.TopicOnlyLogin{TLS: true, Data: options.Settings{"security.protocol": "SSL"}}, root: t.TempDir()}
 	for _, name := range []string{"first", "second"} {
 		write(t, filepath.Join(l.root, brokerCAs, "ca.crt"), newParty(t, name).pem())
 		got, err := l.security(t.Context())

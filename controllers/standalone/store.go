@@ -24,7 +24,7 @@ func (l *login) trustStore(data map[string][]byte) error {
 	if err != nil {
 		return err
 	}
-	cas, err := pkcs12.DecodeTrustStore(raw, l.TrustStore.Password)
+	cas, err := pkcs12.DecodeTrustStore(raw, string(l.TrustStore.Password))
 	if err != nil {
 		return badStore(l.TrustStore, err)
 	}
@@ -42,7 +42,7 @@ func (l *login) keyStore(data map[string][]byte) error {
 	if err != nil {
 		return err
 	}
-	key, own, chain, err := pkcs12.DecodeChain(raw, l.KeyStore.Password)
+	key, own, chain, err := pkcs12.DecodeChain(raw, string(l.KeyStore.Password))
 	if err != nil {
 		return badStore(l.KeyStore, err)
 	}

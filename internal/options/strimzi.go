@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
+	"github.com/sluice-kafka/sluice/internal/kafka"
 )
 
 // strimziPrefix begins the variables of Strimzi's topic operator. Their names,
@@ -79,9 +80,9 @@ func (s *strimziEnv) value(name string) string {
 }
 
 // secret is the value of a variable as it is.
-func (s *strimziEnv) secret(name string) string {
+func (s *strimziEnv) secret(name string) kafka.Secret {
 	s.known[name] = true
-	return s.env[name]
+	return kafka.Secret(s.env[name])
 }
 
 func (s *strimziEnv) isTrue(name string) bool {

@@ -3,6 +3,7 @@ package options
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/sluice-kafka/sluice/internal/kafka"
@@ -35,21 +36,17 @@ const javaCAs = "/etc/pki/java/cacerts"
 
 // readLogin reads what is said of TLS and SASL.
 func (s *strimziEnv) readLogin(namespace string) {
-	s.login.Data = map[string]string{}
+	s.login.Data = Settings{}
 	s.readSecrets(namespace)
 	protocol := s.protocol()
-	s.login.Data[kafka.KeySecurityProtocol] = protocol
+	s.login.Data[kafka.KeySecurityProtocol] = kafka.Secret(protocol)
 	s.login.TLS = protocol == protocolTLS || protocol == protocolSASLTLS
 	s.readTLS()
 	s.readSASL(protocol)
 	if len(s.failures) > 0 {
 		return
 	}
-	data := map[string][]byte{}
-	for key, value := range s.login.Data {
-		data[key] = []byte(value)
-	}
-	if _, err := kafka.SecurityOf(data); err != nil {
+	if _, err := kafka.SecurityOf(s.login.Data.Bytes()); err != nil {
 		s.failures = append(s.failures, fmt.Errorf("what the variables of Strimzi say of the login: %w", err))
 	}
 }
@@ -162,11 +159,11 @@ func (s *strimziEnv) readSASL(protocol string) {
 		s.note(varSASL, fmt.Sprintf("with the protocol %s Kafka's clients do not log in, with Strimzi neither: set %s=%s, or %s with TLS",
 			protocol, varProtocol, protocolSASLPlain, protocolSASLTLS))
 	}
-	data := map[string]string{}
+	data := Settings{}
 	if strings.TrimSpace(s.env[varSASLCustom]) != "" {
 		s.readCustomSASL(data)
 	} else {
-		known := map[string]string{"plain": kafka.MechanismPlain, "scram-sha-256": kafka.MechanismScramSHA256, "scram-sha-512": kafka.MechanismScramSHA512}
+		known := Settings{"plain": kafka.MechanismPlain, "scram-sha-256": kafka.MechanismScramSHA256, "scram-sha-512": kafka.MechanismScramSHA512}
 		data[kafka.KeySASLMechanism] = known[strings.ToLower(name)]
 		if data[kafka.KeySASLMechanism] == "" {
 			const right = "must be plain, scram-sha-256 or scram-sha-512; the settings of others go into " + varSASLCustom
@@ -186,7 +183,5 @@ func (s *strimziEnv) readSASL(protocol string) {
 	if !logsIn {
 		return
 	}
-	for key, value := range data {
-		s.login.Data[key] = value
-	}
+	maps.Copy(s.login.Data, data)
 }

@@ -1,6 +1,7 @@
 package options
 
 import (
+	"fmt"
 	"maps"
 	"strings"
 	"testing"
@@ -22,7 +23,7 @@ func login(pairs ...string) map[string]string {
 }
 
 func TestTopicOnlyLogins(t *testing.T) {
-	scram := map[string]string{"security.protocol": "SASL_SSL", "sasl.mechanism": "SCRAM-SHA-512", "username": "me", "password": " letmein "}
+	scram := Settings{"security.protocol": "SASL_SSL", "sasl.mechanism": "SCRAM-SHA-512", "username": "me", "password": " letmein "}
 	tests := map[string]struct {
 		env  map[string]string
 		want TopicOnlyLogin
@@ -31,11 +32,11 @@ func TestTopicOnlyLogins(t *testing.T) {
 	}{
 		"the switch of Strimzi 0.51": {
 			env:  map[string]string{"STRIMZI_TLS_ENABLED": "true"},
-			want: TopicOnlyLogin{TLS: true, Data: map[string]string{"security.protocol": "SSL"}},
+			want: TopicOnlyLogin{TLS: true, Data: Settings{"security.protocol": "SSL"}},
 		},
 		"public CAs and no certificate": {
 			env:  map[string]string{"STRIMZI_TLS_ENABLED": "true", "STRIMZI_PUBLIC_CA": "true", "STRIMZI_TLS_AUTH_ENABLED": "false"},
-			want: TopicOnlyLogin{TLS: true, SystemCA: true, WithoutCertificate: true, Data: map[string]string{"security.protocol": "SSL"}},
+			want: TopicOnlyLogin{TLS: true, SystemCA: true, WithoutCertificate: true, Data: Settings{"security.protocol": "SSL"}},
 		},
 		"stores": {
 			env: map[string]string{
@@ -44,7 +45,7 @@ func TestTopicOnlyLogins(t *testing.T) {
 			},
 			want: TopicOnlyLogin{
 				TLS: true, TrustStore: Store{"/t.p12", "a"}, KeyStore: Store{"/k.p12", "b"}, NeedsCertificate: true,
-				Data: map[string]string{"security.protocol": "SSL"},
+				Data: Settings{"security.protocol": "SSL"},
 			},
 		},
 		"the CAs of Java": {
@@ -52,7 +53,7 @@ func TestTopicOnlyLogins(t *testing.T) {
 				"STRIMZI_SECURITY_PROTOCOL": "SSL", "STRIMZI_PUBLIC_CA": "true",
 				"STRIMZI_TRUSTSTORE_LOCATION": "/etc/pki/java/cacerts", "STRIMZI_TRUSTSTORE_PASSWORD": "changeit",
 			},
-			want:  TopicOnlyLogin{TLS: true, SystemCA: true, Data: map[string]string{"security.protocol": "SSL"}},
+			want:  TopicOnlyLogin{TLS: true, SystemCA: true, Data: Settings{"security.protocol": "SSL"}},
 			notes: []string{"STRIMZI_TRUSTSTORE_LOCATION"},
 		},
 		"the Secrets of Strimzi 1.0, in the namespace of the cluster": {
@@ -62,36 +63,36 @@ func TestTopicOnlyLogins(t *testing.T) {
 			},
 			want: TopicOnlyLogin{
 				TLS: true, TrustSecret: Secret{"there", "ca"}, KeySecret: Secret{"there", "mine"}, CertificateKey: "c", KeyKey: "k",
-				Data: map[string]string{"security.protocol": "SSL"},
+				Data: Settings{"security.protocol": "SSL"},
 			},
 		},
 		"a Secret by the documentation's name, in the namespace of the topics": {
 			env:  map[string]string{"STRIMZI_TRUSTSTORE_SECRET_NAME": "ca"},
-			want: TopicOnlyLogin{TLS: true, TrustSecret: Secret{"kafka", "ca"}, Data: map[string]string{"security.protocol": "SSL"}},
+			want: TopicOnlyLogin{TLS: true, TrustSecret: Secret{"kafka", "ca"}, Data: Settings{"security.protocol": "SSL"}},
 		},
 		"a Secret for connections that are not encrypted": {
 			env:   map[string]string{"STRIMZI_SECURITY_PROTOCOL": "PLAINTEXT", "STRIMZI_TLS_TRUSTED_CERTS_SECRET_NAME": "ca"},
-			want:  TopicOnlyLogin{TrustSecret: Secret{"kafka", "ca"}, Data: map[string]string{"security.protocol": "PLAINTEXT"}},
+			want:  TopicOnlyLogin{TrustSecret: Secret{"kafka", "ca"}, Data: Settings{"security.protocol": "PLAINTEXT"}},
 			notes: []string{"STRIMZI_TLS_TRUSTED_CERTS_SECRET_NAME"},
 		},
 		"no comparison of host names": {
 			env:   map[string]string{"STRIMZI_SECURITY_PROTOCOL": "SSL", "STRIMZI_SSL_ENDPOINT_IDENTIFICATION_ALGORITHM": ""},
-			want:  TopicOnlyLogin{TLS: true, Data: map[string]string{"security.protocol": "SSL", "ssl.endpoint.identification.algorithm": ""}},
+			want:  TopicOnlyLogin{TLS: true, Data: Settings{"security.protocol": "SSL", "ssl.endpoint.identification.algorithm": ""}},
 			notes: []string{"STRIMZI_SSL_ENDPOINT_IDENTIFICATION_ALGORITHM"},
 		},
 		"their comparison, said": {
 			env:  map[string]string{"STRIMZI_SECURITY_PROTOCOL": "SSL", "STRIMZI_SSL_ENDPOINT_IDENTIFICATION_ALGORITHM": "HTTPS"},
-			want: TopicOnlyLogin{TLS: true, Data: map[string]string{"security.protocol": "SSL"}},
+			want: TopicOnlyLogin{TLS: true, Data: Settings{"security.protocol": "SSL"}},
 		},
 		"a user and a password": {env: login(), want: TopicOnlyLogin{TLS: true, Data: scram}},
 		"a login that the protocol leaves out": {
 			env:   login("STRIMZI_SECURITY_PROTOCOL", "SSL"),
-			want:  TopicOnlyLogin{TLS: true, Data: map[string]string{"security.protocol": "SSL"}},
+			want:  TopicOnlyLogin{TLS: true, Data: Settings{"security.protocol": "SSL"}},
 			notes: []string{"STRIMZI_SASL_ENABLED"},
 		},
 		"a login that is switched off": {
 			env:  login("STRIMZI_SECURITY_PROTOCOL", "PLAINTEXT", "STRIMZI_SASL_ENABLED", "false", "STRIMZI_SASL_MECHANISM", "any"),
-			want: TopicOnlyLogin{Data: map[string]string{"security.protocol": "PLAINTEXT"}},
+			want: TopicOnlyLogin{Data: Settings{"security.protocol": "PLAINTEXT"}},
 		},
 	}
 	for name, tc := range tests {
@@ -102,6 +103,9 @@ func TestTopicOnlyLogins(t *testing.T) {
 			}
 			if diff := cmp.Diff(tc.want, got.Login); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
+			}
+			if printed := fmt.Sprintf("%v %+v %#v", got, got, got); strings.Contains(printed, "letmein") || strings.Contains(printed, "changeit") {
+				t.Errorf("a password is printed: %s", printed)
 			}
 			var notes []string
 			for _, n := range got.Notes {
@@ -125,32 +129,32 @@ func TestTopicOnlyCustomSASL(t *testing.T) {
 	tests := map[string]struct {
 		json string
 		env  map[string]string
-		want map[string]string
+		want Settings
 		// wantErr are parts of the message, without which nothing is refused.
 		wantErr []string
 	}{
 		"PLAIN, with comments": {
 			json: "{ // as at the provider's\n \"sasl.mechanism\": \"PLAIN\", /* and */ \"sasl.jaas.config\": \"" + plain + "\" }",
-			want: map[string]string{"sasl.mechanism": "PLAIN", "sasl.jaas.config": asPlain},
+			want: Settings{"sasl.mechanism": "PLAIN", "sasl.jaas.config": asPlain},
 		},
 		"OAUTHBEARER, with a number for a secret": {
 			json: `{"sasl.mechanism": "OAUTHBEARER", "sasl.oauthbearer.token.endpoint.url": "https://t", "sasl.oauthbearer.client.credentials.client.id": "me",
 				"sasl.oauthbearer.client.credentials.client.secret": 12345, "sasl.oauthbearer.scope": "a b", "sasl.jaas.config": "` + oauth + `;"}`,
-			want: map[string]string{
+			want: Settings{
 				"sasl.mechanism": "OAUTHBEARER", "sasl.oauthbearer.token.endpoint.url": "https://t", "sasl.oauthbearer.client.credentials.client.id": "me",
 				"sasl.oauthbearer.client.credentials.client.secret": "12345", "sasl.oauthbearer.scope": "a b", "sasl.jaas.config": oauth + ";"},
 		},
 		"OAUTHBEARER of Strimzi": {
 			json: `{"sasl.mechanism": "OAUTHBEARER", "sasl.jaas.config": "` + oauth + ` oauth.token.endpoint.uri=\"https://t\" oauth.client.id=\"me\" oauth.client.secret=\"s\";",
 				"sasl.login.callback.handler.class": "io.strimzi.kafka.oauth.client.JaasClientOauthLoginCallbackHandler"}`,
-			want: map[string]string{
+			want: Settings{
 				"sasl.mechanism": "OAUTHBEARER", "sasl.jaas.config": oauth + ` oauth.token.endpoint.uri="https://t" oauth.client.id="me" oauth.client.secret="s";`,
 				"sasl.login.callback.handler.class": "io.strimzi.kafka.oauth.client.JaasClientOauthLoginCallbackHandler"},
 		},
 		"AWS's": {
 			json: `{"sasl.mechanism": "AWS_MSK_IAM", "sasl.jaas.config": "` + iam + `;", "sasl.client.callback.handler.class": "software.amazon.msk.auth.iam.IAMClientCallbackHandler"}`,
 			env:  keys,
-			want: map[string]string{
+			want: Settings{
 				"sasl.mechanism": "AWS_MSK_IAM", "sasl.jaas.config": iam + ";", "sasl.client.callback.handler.class": "software.amazon.msk.auth.iam.IAMClientCallbackHandler"},
 		},
 		"AWS's without a key":  {json: `{"sasl.mechanism": "AWS_MSK_IAM"}`, wantErr: []string{`key "sasl.mechanism"`, "AWS_ACCESS_KEY_ID"}},

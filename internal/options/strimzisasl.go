@@ -28,7 +28,7 @@ var handlerClasses = map[string][]string{
 // readCustomSASL takes the settings of STRIMZI_SASL_CUSTOM_CONFIG_JSON. What Sluice
 // does not know is refused by its key: a setting that is left out could mean another
 // login.
-func (s *strimziEnv) readCustomSASL(data map[string]string) {
+func (s *strimziEnv) readCustomSASL(data Settings) {
 	config, err := parseCustomSASL(s.env[varSASLCustom])
 	if err != nil {
 		s.custom(err)
@@ -40,15 +40,11 @@ func (s *strimziEnv) readCustomSASL(data map[string]string) {
 		return
 	}
 	for _, key := range slices.Sorted(maps.Keys(handlerClasses)) {
-		if known := handlerClasses[key]; data[key] != "" && !slices.Contains(known, data[key]) {
+		if known := handlerClasses[key]; data[key] != "" && !slices.Contains(known, string(data[key])) {
 			s.custom(fmt.Errorf("key %q must be %s: Sluice runs no Java classes, and does only the work of these itself", key, strings.Join(known, " or ")))
 		}
 	}
-	all := map[string][]byte{}
-	for key, value := range data {
-		all[key] = []byte(value)
-	}
-	if _, err := kafka.SecurityOf(all); err != nil {
+	if _, err := kafka.SecurityOf(data.Bytes()); err != nil {
 		s.custom(err)
 	}
 	// Of what AWS's clients look for, one after the other, Sluice knows these.
@@ -67,7 +63,7 @@ func (s *strimziEnv) custom(err error) {
 
 // parseCustomSASL reads an object of scalars, as Strimzi does: with comments, and
 // numbers and booleans as their text.
-func parseCustomSASL(text string) (map[string]string, error) {
+func parseCustomSASL(text string) (Settings, error) {
 	const form = "must be a JSON object with settings of a Kafka client, all of which begin with sasl"
 	// Its errors and those of the decoder may quote the text.
 	standard, err := hujson.Standardize([]byte(text))
@@ -78,7 +74,7 @@ func parseCustomSASL(text string) (map[string]string, error) {
 	if err := json.Unmarshal(standard, &raw); err != nil || len(raw) == 0 {
 		return nil, errors.New(form)
 	}
-	config := map[string]string{}
+	config := Settings{}
 	for _, key := range slices.Sorted(maps.Keys(raw)) {
 		if !strings.HasPrefix(key, "sasl.") {
 			return nil, fmt.Errorf("key %q does not begin with sasl.: only such settings can be given; all others have variables of their own", key)
@@ -89,9 +85,9 @@ func parseCustomSASL(text string) (map[string]string, error) {
 		case value == "null" || strings.HasPrefix(value, "{") || strings.HasPrefix(value, "["):
 			return nil, fmt.Errorf("key %q must be a text, a number or a boolean", key)
 		case json.Unmarshal(raw[key], &quoted) == nil:
-			config[key] = quoted
+			config[key] = kafka.Secret(quoted)
 		default:
-			config[key] = value
+			config[key] = kafka.Secret(value)
 		}
 	}
 	return config, nil

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"github.com/sluice-kafka/sluice/internal/kafka"
 )
 
 // TopicOnlyScript is the path by which Strimzi's Deployments start its topic
@@ -48,7 +50,7 @@ type Note struct {
 type TopicOnlyLogin struct {
 	// Data are settings under the keys of a Secret with credentials: what is the
 	// protocol, and how to log in.
-	Data map[string]string
+	Data Settings
 	// TLS tells that connections are encrypted; the fields below count only then.
 	TLS bool
 	// SystemCA trusts the system's CAs and reads no file.
@@ -64,9 +66,23 @@ type TopicOnlyLogin struct {
 	WithoutCertificate, NeedsCertificate bool
 }
 
+// Settings are values by the keys that kafka.SecurityOf reads. Printed, they are
+// hidden, those too that are no secrets.
+type Settings map[string]kafka.Secret
+
+// Bytes are a copy of the settings in the form of a Secret's data.
+func (s Settings) Bytes() map[string][]byte {
+	data := make(map[string][]byte, len(s))
+	for key, value := range s {
+		data[key] = []byte(value)
+	}
+	return data
+}
+
 // Store is a password-protected file of certificates and keys.
 type Store struct {
-	Path, Password string
+	Path     string
+	Password kafka.Secret
 }
 
 // Secret is the place of a Secret.

@@ -124,7 +124,7 @@ func TestTopicOnlySettings(t *testing.T) {
 			want := DefaultTopicOnly()
 			want.Namespace, want.BootstrapServers, want.ClusterName = "kafka", []string{"my-cluster-kafka-bootstrap:9092"}, "my-cluster"
 			want.Topics.Selector = "strimzi.io/cluster=my-cluster"
-			want.Login.Data = map[string]string{"security.protocol": "PLAINTEXT"}
+			want.Login.Data = Settings{"security.protocol": "PLAINTEXT"}
 			tc.want(&want)
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Fatalf("-want +got:\n%s", diff)
