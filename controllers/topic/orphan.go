@@ -138,7 +138,7 @@ func (c *Controller) orphansIn(ctx context.Context, namespace string) bool {
 	object, err := c.metadata(ctx, corev1.SchemeGroupVersion.WithKind("Namespace"), key{Name: namespace})
 	log := ctrl.LoggerFrom(ctx).WithValues("namespace", namespace)
 	if err != nil {
-		// An operator that serves one namespace has no right to read it.
+		// Roles of somebody's own, in place of the chart's, may lack that right.
 		if !apierrors.IsForbidden(err) {
 			log.Error(err, "Failed to read what the namespace says of an unreachable Kafka: going by --on-unreachable")
 		}

@@ -21,9 +21,6 @@ import (
 type bareLoop struct {
 	kafka *kgo.Client
 	kube  client.Client
-	// admitted tells that resources come with the finalizer from admission, which
-	// spares a write.
-	admitted bool
 }
 
 // linger is the operator's default.
@@ -32,9 +29,6 @@ const linger = 100 * time.Millisecond
 func (b *bareLoop) afterCreate(ctx context.Context, written <-chan *apiv1.KafkaTopic) error {
 	return batches(written, func(part []*apiv1.KafkaTopic) error {
 		err := eachOf(ctx, part, func(ctx context.Context, t *apiv1.KafkaTopic) error {
-			if b.admitted {
-				return nil
-			}
 			return b.patch(ctx, t, false, map[string]any{"metadata": map[string]any{
 				"resourceVersion": t.ResourceVersion, "finalizers": []string{apiv1.FinalizerTopic},
 			}})

@@ -5,15 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	apiv1 "github.com/sluice-kafka/sluice/api/v1"
 	"github.com/sluice-kafka/sluice/test/bench/machine"
 	"github.com/sluice-kafka/sluice/test/harness"
 )
@@ -230,13 +227,9 @@ func (s *stage) changeOne(ctx context.Context) (time.Duration, error) {
 }
 
 func (s *stage) measureLives(ctx context.Context, m *size) error {
-	admitted, err := s.finalizerAtCreation(ctx)
-	if err != nil {
-		return err
-	}
 	for i := range s.rounds {
 		round := fmt.Sprintf("round-%d-%d", m.topics, i)
-		l, err := s.live(ctx, bare, &bareLoop{kafka: s.raw, kube: s.kube, admitted: admitted}, round)
+		l, err := s.live(ctx, bare, &bareLoop{kafka: s.raw, kube: s.kube}, round)
 		if err != nil {
 			return fmt.Errorf("the bare loop: %w", err)
 		}
@@ -254,13 +247,4 @@ func (s *stage) measureLives(ctx context.Context, m *size) error {
 func (s *stage) tell(who string, l lives) {
 	fmt.Fprintf(s.out, "  %s: created in %s, changed in %s, deleted in %s; load average %s\n", who,
 		l.create.Round(time.Millisecond), l.change.Round(time.Millisecond), l.remove.Round(time.Millisecond), machine.Load())
-}
-
-// finalizerAtCreation tells whether admission puts the finalizer on.
-func (s *stage) finalizerAtCreation(ctx context.Context) (bool, error) {
-	t := ours.topic("probe", 0)
-	if err := s.kube.Create(ctx, t, client.DryRunAll); err != nil && !apierrors.IsAlreadyExists(err) {
-		return false, fmt.Errorf("asking admission for a topic: %w", err)
-	}
-	return slices.Contains(t.Finalizers, apiv1.FinalizerTopic), nil
 }
