@@ -95,8 +95,8 @@ setup-envtest-path: $(SETUP_ENVTEST)
 controlplane: ## Make the API server and etcd ready (downloaded, else built)
 	go run ./test/harness/assets
 
-# The packages under test/ need real parts; each runs alone, for two cores carry
-# one API server and one Kafka at a time.
+# The packages under test/ need real parts, and each runs alone. The tests that mostly
+# wait run two at a time: two cores carry two API servers and two Kafkas.
 .PHONY: test-unit
 test-unit: ## Run the tests that need only Go
 	go test $(UNIT)
@@ -105,7 +105,7 @@ test-unit: ## Run the tests that need only Go
 test-integration: $(HELM) $(GOTESTSUM) build ## Run the tests on a real API server and a real Kafka
 	go run ./test/harness/assets etcd kube-apiserver kube-controller-manager cert-manager node-agent
 	go run ./test/kafka/fetch
-	$(GOTESTSUM) --format testname --format-hide-empty-pkg -- -p 1 -timeout 30m $$(go list ./test/... | grep -v /test/e2e$$)
+	$(GOTESTSUM) --format testname --format-hide-empty-pkg -- -p 1 -parallel 2 -timeout 30m $$(go list ./test/... | grep -v /test/e2e$$)
 
 # Of the tests with all of their surroundings real these few are part of `make test`:
 # one scale-down, one that is taken back, and those of the nodes themselves.
@@ -163,4 +163,4 @@ bench-topics: $(HELM) ## Measure the topic controller; BENCH_SIZES=1000 limits i
 
 .PHONY: test-all
 test-all: test test-e2e fuzz $(GOTESTSUM) ## Add what is run on demand: fuzzing, clusters, other Kafka versions
-	SLUICE_KAFKA_VERSIONS=all $(GOTESTSUM) --format testname -- -p 1 -timeout 60m ./test/integration
+	SLUICE_KAFKA_VERSIONS=all $(GOTESTSUM) --format testname -- -p 1 -parallel 2 -timeout 60m ./test/integration

@@ -36,6 +36,7 @@ var factorVersions = map[string]struct{ cordons, refuses bool }{
 // with SLUICE_KAFKA_VERSIONS=all. Its steps share a cluster of three brokers, the
 // first two on one rack.
 func TestReplicationFactors(t *testing.T) {
+	t.Parallel()
 	versions := []string{kafka.DefaultVersion}
 	if os.Getenv("SLUICE_KAFKA_VERSIONS") == "all" {
 		versions = kafka.Versions()

@@ -14,6 +14,7 @@ import (
 // TestTopics runs the installed operator under the chart's own roles. One API
 // server and one Kafka are shared by all that is tried on them, in this order.
 func TestTopics(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name   string
 		run    func(*topicEnv)

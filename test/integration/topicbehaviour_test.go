@@ -41,6 +41,7 @@ func topicVersions() []string {
 // TestTopicBehaviour tries what befalls topics beside their own life, on one API
 // server and one Kafka for each version, in this order.
 func TestTopicBehaviour(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name   string
 		run    func(*topicEnv)

@@ -35,6 +35,7 @@ var everything = os.Getenv("SLUICE_KAFKA_VERSIONS") == "all"
 // changes that in every way while it runs. With SLUICE_KAFKA_VERSIONS=all it also waits
 // for what the operator looks at from time to time only.
 func TestTopicsOfClustersThatComeAndGo(t *testing.T) {
+	t.Parallel()
 	const ns, login = "clusters", "LOGIN"
 	kafkas := map[string]*testkafka.Cluster{
 		"one": kafkatest.Start(t, testkafka.Options{}),

@@ -19,6 +19,7 @@ import (
 
 // TestTopicDeletion has topics deleted in both ways, by four workers.
 func TestTopicDeletion(t *testing.T) {
+	t.Parallel()
 	in, cluster := topicParts(t, harness.ControlPlaneOptions{}, "marked", "bare", "moving")
 	// Admission refuses two resources of one topic.
 	open := map[string]string{apiv1.LabelAdmission: apiv1.AdmissionDisabled}

@@ -33,6 +33,7 @@ const (
 //
 // Without SLUICE_KAFKA_VERSIONS=all every fifth of these is tried.
 func TestTopicsOfAnOperatorThatIsKilled(t *testing.T) {
+	t.Parallel()
 	g := &gate.Gate{}
 	relay, err := gate.NewRelay(g)
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 // the finalizers must come off all the same, whatever became of Kafka. One API
 // server and one Kafka are shared by all that is tried, in this order.
 func TestANamespaceGoesAndItsTopicsWithIt(t *testing.T) {
+	t.Parallel()
 	const n = 100
 	in, cluster := topicParts(t, harness.ControlPlaneOptions{ControllerManager: true}, "up", "kept", "forgood")
 	env := func(t *testing.T, name string) *clustersEnv {

@@ -125,6 +125,7 @@ func topicOnlyParts(t *testing.T, options testkafka.Options) (*harness.ControlPl
 // the variables that an encrypted Kafka with a login needs, those of Strimzi 0.51 and
 // of 1.0 and newer.
 func TestTopicOnly(t *testing.T) {
+	t.Parallel()
 	authority, err := testkafka.NewAuthority("brokers")
 	if err != nil {
 		t.Fatal(err)

@@ -105,6 +105,7 @@ func topicsThatKafkaKeeps(e *topicEnv) {
 // SLUICE_KAFKA_VERSIONS=all one after the other. A broker that is away for a moment
 // makes no topic wrong, though Kafka refuses replication factors meanwhile.
 func TestTopicsWhileBrokersAreRestarted(t *testing.T) {
+	t.Parallel()
 	in, cluster := topicPartsOn(t, testkafka.Options{Brokers: 3}, harness.ControlPlaneOptions{}, "rolling")
 	e := newTopicEnv(t, in, cluster, "rolling", nil)
 	e.start()
