@@ -5,19 +5,17 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
 	"github.com/sluice-kafka/sluice/internal/facts"
+	"github.com/sluice-kafka/sluice/internal/podsets"
 )
 
 // key names a Kafka.
@@ -106,7 +104,7 @@ func (g gatherer) gather(ctx context.Context, kafka *kafkav1.Kafka) (*state, err
 	if err := g.gatherObjects(ctx, k, s); err != nil {
 		return nil, err
 	}
-	if s.podSets, err = g.podSets(ctx, k); err != nil {
+	if s.podSets, err = podsets.Of(ctx, g.mapper, g.live, k); err != nil {
 		return nil, err
 	}
 	return s, g.gatherRacks(ctx, s)
@@ -173,29 +171,4 @@ func byName[T any, P interface {
 		}
 	}
 	return all
-}
-
-// podSets asks the API server each time: nothing else tells at once that Strimzi
-// begins to run the same cluster. Where the kind is not served there are none.
-func (g gatherer) podSets(ctx context.Context, k key) ([]string, error) {
-	mapping, err := g.mapper.RESTMapping(schema.GroupKind{Group: kafkav1.GroupStrimziPodSet, Kind: kafkav1.KindStrimziPodSet})
-	if meta.IsNoMatchError(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("looking for StrimziPodSets of Kafka %s: %w", k, err)
-	}
-	list := &metav1.PartialObjectMetadataList{}
-	list.SetGroupVersionKind(mapping.GroupVersionKind.GroupVersion().WithKind(kafkav1.KindStrimziPodSet + "List"))
-	err = g.live.List(ctx, list, client.InNamespace(k.Namespace),
-		client.MatchingLabels{kafkav1.LabelCluster: k.Name, kafkav1.LabelKind: kafkav1.KindKafka})
-	if err != nil {
-		return nil, fmt.Errorf("listing the StrimziPodSets of Kafka %s: %w", k, err)
-	}
-	var names []string
-	for _, o := range list.Items {
-		names = append(names, o.Name)
-	}
-	slices.SortFunc(names, strings.Compare)
-	return names, nil
 }

@@ -131,7 +131,7 @@ func (t *turn) lookLive(ctx context.Context) error {
 
 // ours tells whether a Kafka was handed to this operator.
 func (r *reconciler) ours(kafka *kafkav1.Kafka) bool {
-	return kafka.Annotations[kafkav1.AnnotationSluiceManaged] == "true" && r.opts.Selector.Matches(labelsOf(kafka))
+	return kafka.HandedOver() && r.opts.Selector.Matches(labelsOf(kafka))
 }
 
 func paused(kafka *kafkav1.Kafka) bool {

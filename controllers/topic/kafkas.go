@@ -12,7 +12,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -25,6 +24,7 @@ import (
 
 	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
 	"github.com/sluice-kafka/sluice/internal/batch"
+	"github.com/sluice-kafka/sluice/internal/podsets"
 )
 
 // strimziInterval is how often to look for the pod sets of a Kafka that asks for
@@ -104,8 +104,8 @@ func (r *kafkas) Reconcile(ctx context.Context, k key) (ctrl.Result, error) {
 	}
 	var podSets []string
 	var again ctrl.Result
-	if kafka != nil && isHandedOver(kafka) && wantsStrimzi(kafka) {
-		if podSets, err = r.podSets(ctx, k); err != nil {
+	if kafka.TopicsHandedOver() && wantsStrimzi(kafka) {
+		if podSets, err = podsets.Of(ctx, r.mapper, r.c.live, k); err != nil {
 			return ctrl.Result{}, err
 		}
 		again.RequeueAfter = strimziInterval
@@ -180,31 +180,6 @@ func (r *kafkas) kafka(ctx context.Context, k key) (*kafkav1.Kafka, error) {
 	default:
 		return nil, fmt.Errorf("reading Kafka %s: %w", k, err)
 	}
-}
-
-// podSets are the names of those from which Strimzi runs a Kafka, sorted; there are
-// none where the kind is not served.
-func (r *kafkas) podSets(ctx context.Context, k key) ([]string, error) {
-	mapping, err := r.mapper.RESTMapping(schema.GroupKind{Group: kafkav1.GroupStrimziPodSet, Kind: kafkav1.KindStrimziPodSet})
-	if meta.IsNoMatchError(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("looking for StrimziPodSets of Kafka %s: %w", k, err)
-	}
-	list := &metav1.PartialObjectMetadataList{}
-	list.SetGroupVersionKind(mapping.GroupVersionKind.GroupVersion().WithKind(kafkav1.KindStrimziPodSet + "List"))
-	err = r.c.live.List(ctx, list, client.InNamespace(k.Namespace),
-		client.MatchingLabels{kafkav1.LabelCluster: k.Name, kafkav1.LabelKind: kafkav1.KindKafka})
-	if err != nil {
-		return nil, fmt.Errorf("listing the StrimziPodSets of Kafka %s: %w", k, err)
-	}
-	var names []string
-	for i := range list.Items {
-		names = append(names, list.Items[i].Name)
-	}
-	slices.Sort(names)
-	return names, nil
 }
 
 // inTable tells whether an entry of the table of clusters serves the topics of a

@@ -81,8 +81,8 @@ func (l *loop) judgeBrokers(options map[string]string) finding {
 
 func (l *loop) unreviewed(err error) finding {
 	return finding{reason: "PermissionMissing", message: fmt.Sprintf(
-		"Whether the brokers of the Kafka cluster %s have %s=true is not known: %v. Nothing else needs this right: "+
-			"grant it, or switch the review off with --skip-cluster-config-review",
+		"Whether the brokers of the Kafka cluster %s have %s=true is not known: %v. Everything else goes on: "+
+			"grant the right, or switch the review off with --skip-cluster-config-review",
 		l.id, optionAutoCreate, err)}
 }
 

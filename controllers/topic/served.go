@@ -11,11 +11,6 @@ import (
 	"github.com/sluice-kafka/sluice/internal/kafka"
 )
 
-// isHandedOver tells whether the topics of a Kafka were handed to this operator.
-func isHandedOver(k *kafkav1.Kafka) bool {
-	return k.Annotations[kafkav1.AnnotationSluiceManaged] == "true" || k.Annotations[kafkav1.AnnotationSluiceTopics] == "true"
-}
-
 // wantsStrimzi tells whether a Kafka asks for Strimzi's own topic operator.
 func wantsStrimzi(k *kafkav1.Kafka) bool {
 	return k.Spec.EntityOperator != nil && k.Spec.EntityOperator.TopicOperator != nil
@@ -43,7 +38,7 @@ func standingOf(k *kafkav1.Kafka, byTable bool, podSets []string) (standing, *ob
 	switch {
 	case k == nil || k.DeletionTimestamp != nil:
 		return forget, nil
-	case !isHandedOver(k):
+	case !k.TopicsHandedOver():
 		return letGo, nil
 	case byTable:
 		// Which of the two is meant cannot be known, and the entry was there first:

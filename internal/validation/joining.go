@@ -44,7 +44,7 @@ func combine(kafka *apiv1.Kafka, pool *apiv1.KafkaNodePool) combination {
 	pod, podOfPool := templating.PodTemplate(kt, pt)
 	c := combination{
 		pool: pool, kafkaList: list.Kind == apiv1.KindKafka, kafkaPod: !podOfPool,
-		names: map[string]bool{}, unreadable: err != nil, bySluice: runBySluice(kafka),
+		names: map[string]bool{}, unreadable: err != nil, bySluice: kafka.HandedOver(),
 	}
 	if pod != nil {
 		for _, v := range pod.Volumes {

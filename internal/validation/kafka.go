@@ -76,11 +76,6 @@ func Settled(k *apiv1.Kafka) bool {
 	return k != nil && readyAtGeneration(k.Status.Conditions, k.Status.ObservedGeneration, k.Generation)
 }
 
-// runBySluice tells whether a Kafka was handed to Sluice.
-func runBySluice(k *apiv1.Kafka) bool {
-	return k != nil && k.Annotations[apiv1.AnnotationSluiceManaged] == "true"
-}
-
 func kafkaConfigPath(key string) *field.Path {
 	return field.NewPath("spec", "kafka", "config").Key(key)
 }

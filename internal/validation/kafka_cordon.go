@@ -21,7 +21,7 @@ func cordonPath() *field.Path {
 // not parse, or where nobody acts on it.
 func (in kafkaInput) cordoned() nodepool.IDs {
 	ids, err := nodepool.ParseCordon(in.kafka.Annotations[apiv1.AnnotationCordon])
-	if err != nil || !runBySluice(in.kafka) {
+	if err != nil || !in.kafka.HandedOver() {
 		return nodepool.IDs{}
 	}
 	return ids
@@ -112,7 +112,7 @@ func kafkaCordonWithoutEffect(in kafkaInput) []Finding {
 		return nil
 	}
 	f := Finding{Path: cordonPath(), Value: text}
-	if !runBySluice(in.kafka) {
+	if !in.kafka.HandedOver() {
 		f.Message = fmt.Sprintf("Sluice does not run this Kafka, so nobody acts on this: remove it, or hand the Kafka over with the annotation %s: \"true\"",
 			apiv1.AnnotationSluiceManaged)
 		return []Finding{f}

@@ -91,7 +91,7 @@ func kafkaListenerType(in kafkaInput) []Finding {
 // kafkaListenerTLS: on a cluster that Sluice runs, cert-manager makes the
 // brokers' certificates.
 func kafkaListenerTLS(in kafkaInput) []Finding {
-	if !in.opts.WithoutCertManager || !runBySluice(in.kafka) {
+	if !in.opts.WithoutCertManager || !in.kafka.HandedOver() {
 		return nil
 	}
 	var found []Finding

@@ -19,7 +19,7 @@ func (in kafkaInput) brokerVersions() kafkaVersions {
 		return versionsOf(in.kafka.Spec.Kafka.Version)
 	case in.opts.KafkaVersion != "":
 		return versionsOf(in.opts.KafkaVersion)
-	case runBySluice(in.kafka):
+	case in.kafka.HandedOver():
 		return versionsOf(configdef.Latest())
 	default:
 		// Another operator has a default of its own.

@@ -21,7 +21,7 @@ func kafkaVersionKnown(in kafkaInput) []Finding {
 		Path: field.NewPath("spec", "kafka", "version"), Value: version,
 		Message: "Sluice does not know this version of Kafka, so it cannot check its options: " + supported(),
 	}
-	if runBySluice(in.kafka) {
+	if in.kafka.HandedOver() {
 		f.Severity = Refuse
 		f.Message = "Sluice does not run this version of Kafka: " + supported()
 	}

@@ -185,7 +185,7 @@ func poolControllersChanged(in poolInput) []Finding {
 	if in.old != nil && isController(in.old) != isController(in.pool) {
 		f.Path, f.Value = field.NewPath("spec", "roles"), strings.Join(in.pool.Spec.Roles, ",")
 	}
-	if runBySluice(k) {
+	if k.HandedOver() {
 		f.Severity = Refuse
 	}
 	return []Finding{f}

@@ -118,7 +118,7 @@ func (p pods) mayHave(name string) bool {
 func podsOfKafka(kafka, old *apiv1.Kafka, facts KafkaFacts) pods {
 	p := pods{
 		kind: apiv1.KindKafka, base: field.NewPath("spec", "kafka", "template"),
-		bySluice:  runBySluice(kafka),
+		bySluice:  kafka.HandedOver(),
 		nodes:     kafkaSpecimen(kafka),
 		misplaced: misplacedInKafka(kafka),
 		elsewhere: map[string]bool{},
@@ -171,7 +171,7 @@ func misplaced(path *field.Path, t *apiv1.OtherPodTemplate) []*field.Path {
 func podsOfPool(pool *apiv1.KafkaNodePool, facts PoolFacts) pods {
 	p := pods{
 		kind: apiv1.KindKafkaNodePool, base: field.NewPath("spec", "template"),
-		bySluice:  runBySluice(facts.Kafka),
+		bySluice:  facts.Kafka.HandedOver(),
 		nodes:     poolNodes(pool, facts),
 		count:     poolCount(pool),
 		elsewhere: map[string]bool{},

@@ -53,10 +53,5 @@ func (in topicInput) unknownUnmanaged(names []string) []Finding {
 
 // served tells whether it is Sluice that works on the topic, as far as is known.
 func (in topicInput) served() bool {
-	return in.facts.External || in.facts.Kafka != nil && topicsHandedOver(in.facts.Kafka)
-}
-
-// topicsHandedOver tells whether the topics of a Kafka are Sluice's.
-func topicsHandedOver(k *apiv1.Kafka) bool {
-	return runBySluice(k) || k.Annotations[apiv1.AnnotationSluiceTopics] == "true"
+	return in.facts.External || in.facts.Kafka.TopicsHandedOver()
 }

@@ -91,9 +91,9 @@ func topicReplicasWithoutEngine(in topicInput) []Finding {
 	why := ""
 	engine := k.Annotations[apiv1.AnnotationRebalanceEngine]
 	switch {
-	case !topicsHandedOver(k) && k.Spec.CruiseControl == nil:
+	case !k.TopicsHandedOver() && k.Spec.CruiseControl == nil:
 		why = "has no Cruise Control to move replicas with, so this stays undone: set spec.cruiseControl there, or set the number back"
-	case topicsHandedOver(k) && engine != apiv1.EngineBuiltin && (k.Spec.CruiseControl != nil || engine != ""):
+	case k.TopicsHandedOver() && engine != apiv1.EngineBuiltin && (k.Spec.CruiseControl != nil || engine != ""):
 		why = "leaves moving replicas to Cruise Control, which Sluice does not drive yet, so this stays undone: annotate it " +
 			apiv1.AnnotationRebalanceEngine + ": " + apiv1.EngineBuiltin + ", or set the number back"
 	default:

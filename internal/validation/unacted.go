@@ -112,7 +112,7 @@ func withoutEffect[T any](table []unacted[T], obj T, element string, base *field
 }
 
 func kafkaFieldsWithoutEffect(in kafkaInput) []Finding {
-	if !runBySluice(in.kafka) {
+	if !in.kafka.HandedOver() {
 		return nil
 	}
 	found := withoutEffect(unactedOfKafka, in.kafka, "", nil)
@@ -127,7 +127,7 @@ func kafkaFieldsWithoutEffect(in kafkaInput) []Finding {
 
 func poolFieldsWithoutEffect(in poolInput) []Finding {
 	t := in.pool.Spec.Template
-	if !runBySluice(in.facts.Kafka) || t == nil {
+	if !in.facts.Kafka.HandedOver() || t == nil {
 		return nil
 	}
 	return withoutEffect(unactedOfTemplate, t, "template", field.NewPath("spec", "template"))

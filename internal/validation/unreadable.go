@@ -6,14 +6,14 @@ import "github.com/sluice-kafka/sluice/internal/brokerpod"
 // objects; others may read it otherwise.
 
 func kafkaFieldsUnreadable(in kafkaInput) []Finding {
-	if !runBySluice(in.kafka) {
+	if !in.kafka.HandedOver() {
 		return nil
 	}
 	return unreadable(brokerpod.CheckKafka(in.kafka))
 }
 
 func poolFieldsUnreadable(in poolInput) []Finding {
-	if !runBySluice(in.facts.Kafka) {
+	if !in.facts.Kafka.HandedOver() {
 		return nil
 	}
 	return unreadable(brokerpod.CheckPool(in.pool))
