@@ -67,11 +67,15 @@ func (p *pass) settle(ctx context.Context) {
 			w.leave(w.verdict.Reason)
 			continue
 		case topicplan.Unmanaged:
+			p.index.resigns(w.name, w.topic.UID)
 			s = topicplan.UnmanagedStatus(w.topic, p.now)
 		case topicplan.Pause:
 			s = topicplan.PausedStatus(w.topic, p.now)
 		case topicplan.Refuse:
 			w.failed = true
+			if w.verdict.Problem.Reason == kafkav1.ReasonResourceConflict {
+				p.index.resigns(w.name, w.topic.UID)
+			}
 			s = topicplan.RefusedStatus(w.topic, w.verdict.Problem, p.now)
 		case topicplan.Delete:
 			continue

@@ -298,6 +298,15 @@ func (x *index) manages(name string, uid types.UID) {
 	x.managers[name] = uid
 }
 
+// resigns records that a resource does not manage a name any more.
+func (x *index) resigns(name string, uid types.UID) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.managers[name] == uid {
+		delete(x.managers, name)
+	}
+}
+
 func keyOf(t *kafkav1.KafkaTopic) key {
 	return key{Namespace: t.Namespace, Name: t.Name}
 }
