@@ -82,7 +82,7 @@ func (p *pass) settle(ctx context.Context) {
 		case topicplan.Reconcile:
 			var problems []topicplan.Problem
 			if w.wanted, problems = topicplan.WantedOf(w.topic, p.c.opts.Alterable); len(problems) == 0 {
-				p.index.manages(w.name, w.topic.UID)
+				p.index.manages(w.name, w.topic)
 				continue
 			}
 			w.failed = true

@@ -291,11 +291,20 @@ func (x *index) claimsTo(name string) []topicplan.Claim {
 	return claims
 }
 
-// manages records that a resource manages a name.
-func (x *index) manages(name string, uid types.UID) {
+// manages records that a resource manages a name, also where it went since the
+// batch began: its topic may be made all the same.
+func (x *index) manages(name string, t *kafkav1.KafkaTopic) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.managers[name] = uid
+	k := keyOf(t)
+	if e, known := x.entries[k]; known && e.topic.UID == t.UID {
+		x.managers[name] = t.UID
+	}
+	for i, s := range x.gone[k] {
+		if s.topic.UID == t.UID {
+			x.gone[k][i].recorded = true
+		}
+	}
 }
 
 // resigns records that a resource does not manage a name any more.
