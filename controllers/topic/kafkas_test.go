@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -450,5 +451,29 @@ func TestATopicThatMovesAsClustersComeAndGoIsKept(t *testing.T) {
 				t.Errorf("the resource is known in the wrong places; strays: %v", e.c.strays)
 			}
 		})
+	}
+}
+
+func TestAResourceThatWasRelabelledIsLetGoThoughItsKafkaIsForgotten(t *testing.T) {
+	e := newKafkasEnv(t)
+	e.create(aTopic("orders", of("k")))
+	k := aKafka("k")
+	e.put(k)
+	e.use("k")
+	e.turn()
+	e.c.running = &running{ctx: e.ctx, loops: &sync.WaitGroup{}}
+	e.change("orders", func(kt *kafkav1.KafkaTopic) { kt.Labels = nil })
+	if err := e.kube.Delete(e.ctx, k); err != nil {
+		t.Fatal(err)
+	}
+	e.look("k")
+	select {
+	case <-e.loop.stopping:
+		t.Error("the loop stops before it has let the resource go")
+	default:
+	}
+	e.turn()
+	if hasFinalizer(e.get("orders")) {
+		t.Error("the finalizer stays for ever")
 	}
 }

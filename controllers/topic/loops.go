@@ -108,7 +108,8 @@ func (c *Controller) abandon(id string, release bool) (found bool) {
 			c.unserved.observed(t, true)
 		}
 	}
-	if !release || l.index.empty() || c.running == nil {
+	// What was about to be let go before still is.
+	if l.index.empty() || c.running == nil {
 		l.stop()
 	}
 	if c.running == nil {
