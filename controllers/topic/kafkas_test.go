@@ -477,3 +477,18 @@ func TestAResourceThatWasRelabelledIsLetGoThoughItsKafkaIsForgotten(t *testing.T
 		t.Error("the finalizer stays for ever")
 	}
 }
+
+func TestALoopEndsThoughWhatItLetGoWaitsForOthers(t *testing.T) {
+	e := newKafkasEnv(t)
+	e.create(aTopic("orders", of("k"), func(kt *kafkav1.KafkaTopic) { kt.Finalizers = []string{"example.com/hold"} }))
+	e.put(aKafka("k"))
+	e.use("k")
+	e.turn()
+	e.c.running = &running{ctx: e.ctx, loops: &sync.WaitGroup{}}
+	e.put(aKafka("k", func(k *kafkav1.Kafka) { k.Annotations = map[string]string{} }))
+	e.delete("orders")
+	e.turn()
+	if hasFinalizer(e.get("orders")) || !e.loop.index.empty() {
+		t.Error("it is not let go")
+	}
+}
