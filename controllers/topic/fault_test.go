@@ -14,6 +14,7 @@ import (
 
 	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
 	"github.com/sluice-kafka/sluice/controllers/topic/fake"
+	"github.com/sluice-kafka/sluice/internal/batch"
 	"github.com/sluice-kafka/sluice/internal/kafka"
 	"github.com/sluice-kafka/sluice/internal/topicplan"
 )
@@ -384,6 +385,45 @@ func TestKilledAfterAnyWrite(t *testing.T) {
 				topics["new"].Partitions != 2 || e.exists("dying") {
 				t.Errorf("Kafka holds %+v", topics)
 			}
+		})
+	}
+}
+
+func TestACallThatIsNeverAnsweredIsMadeEverMoreSlowly(t *testing.T) {
+	unreachable := fmt.Errorf("%w: cut", kafka.ErrUnreachable)
+	for call, cut := range map[string]func(*fake.Admin){
+		fake.CreateTopics:    func(a *fake.Admin) { a.NextCreateTopicsErr = unreachable },
+		fake.AlterConfigs:    func(a *fake.Admin) { a.NextAlterConfigsErr = unreachable },
+		fake.DescribeConfigs: func(a *fake.Admin) { a.NextDescribeConfigsErr = unreachable },
+	} {
+		t.Run(call, func(t *testing.T) {
+			e := newEnv(t)
+			e.create(aTopic("old"))
+			e.turn()
+			e.events = nil
+			e.create(aTopic("new"))
+			e.change("old", config("retention.ms", "5"))
+			made := 0
+			e.kafka.BeforeCall = func(now string, _ []string) {
+				if now == call {
+					made++
+					cut(e.kafka)
+				}
+			}
+			for range 60 {
+				e.clock.Step(time.Second)
+				e.turn()
+			}
+			if made < 4 || made > 8 {
+				t.Errorf("it is made %d times in a minute", made)
+			}
+			if len(e.events) > 0 {
+				t.Errorf("events: %q", e.events)
+			}
+			e.kafka.BeforeCall = func(string, []string) {}
+			e.clock.Step(batch.MaxBackoff)
+			e.settle()
+			e.wantReady("old", "new")
 		})
 	}
 }
