@@ -70,7 +70,7 @@ func (p *pass) settle(ctx context.Context) {
 			p.index.resigns(w.name, w.topic.UID)
 			s = topicplan.UnmanagedStatus(w.topic, p.now)
 		case topicplan.Pause:
-			s = topicplan.PausedStatus(w.topic, p.now)
+			s = topicplan.PausedStatus(w.topic, w.moved, p.now)
 		case topicplan.Refuse:
 			w.failed = true
 			if w.verdict.Problem.Reason == kafkav1.ReasonResourceConflict {

@@ -52,6 +52,7 @@ func (c *Controller) observed(t *kafkav1.KafkaTopic, initial bool) {
 		default:
 			l.gone(k)
 			if l.id != home.id {
+				home.index.arrives(t)
 				c.recorder.Eventf(t, nil, corev1.EventTypeNormal, "ClusterChanged", "Reconcile",
 					"The topic %s stays as it is in the Kafka cluster %s, and is kept in %s from now on",
 					t.ClaimedName(), l.id, home.id)

@@ -51,6 +51,9 @@ type work struct {
 	// gone tells that the resource exists no longer, and unsure that this was not
 	// seen.
 	gone, unsure bool
+	// moved tells that the resource managed nothing in this cluster since it came
+	// from another.
+	moved bool
 
 	wanted topicplan.Wanted
 	memory topicplan.Memory
@@ -146,7 +149,7 @@ func (l *loop) newPass(subjects []subject, heart *batch.Heartbeat) *pass {
 	for _, s := range subjects {
 		w := &work{
 			topic: s.Topic, priority: s.priority, name: s.Topic.ClaimedName(), verdict: topicplan.Judge(s.Subject),
-			gone: s.Gone, unsure: s.unsure,
+			gone: s.Gone, unsure: s.unsure, moved: s.Moved,
 		}
 		w.memory = l.memories.recall(w.name, s.Topic, p.now)
 		p.works = append(p.works, w)

@@ -202,3 +202,35 @@ func TestWhatAResourceGaveUpDoesNotGoWithIt(t *testing.T) {
 		})
 	}
 }
+
+func TestAPausedResourceThatMovedTakesNothingOfTheNewClusterAlong(t *testing.T) {
+	for mode, change := range map[string]func(*Options){"finalizers": func(*Options) {}, "none": withoutFinalizers} {
+		for _, name := range []string{"not seen to there", "seen to there", "seen to there by another process"} {
+			t.Run(mode+"/"+name, func(t *testing.T) {
+				e := newEnv(t, change)
+				west := fake.NewAdmin()
+				west.SetTopic("orders", fake.Topic{Partitions: 1, Replicas: 1})
+				e.other.link.use(Connection{Admin: west})
+				e.create(aTopic("orders"))
+				e.turn()
+				e.change("orders", annotation(kafkav1.AnnotationPauseReconciliation, "true"))
+				e.turn()
+				e.change("orders", func(kt *kafkav1.KafkaTopic) { kt.Labels[kafkav1.LabelCluster] = "west" })
+				e.loop = e.other
+				if name != "not seen to there" {
+					e.turn()
+				}
+				if name == "seen to there by another process" {
+					e.restart()
+					e.other.link.use(Connection{Admin: west})
+					e.loop = e.other
+				}
+				e.delete("orders")
+				e.turn()
+				if len(west.Topics()) != 1 || len(e.kafka.Topics()) != 1 || e.exists("orders") {
+					t.Error("want both topics kept, and the resource gone")
+				}
+			})
+		}
+	}
+}
