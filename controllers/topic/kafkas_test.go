@@ -492,3 +492,17 @@ func TestALoopEndsThoughWhatItLetGoWaitsForOthers(t *testing.T) {
 		t.Error("it is not let go")
 	}
 }
+
+func TestWhatIsServedIsNotLookedAfterElsewhere(t *testing.T) {
+	e := newKafkasEnv(t, func(o *Options) { o.Kafkas = true })
+	e.create(aTopic("orders", of("k")))
+	e.put(aKafka("k"))
+	e.use("k")
+	e.turn()
+	e.put(aKafka("k", func(k *kafkav1.Kafka) { k.Annotations = map[string]string{} }))
+	e.delete("orders")
+	e.put(aKafka("k"))
+	if n := len(e.c.unserved.topics); n > 0 {
+		t.Errorf("%d are looked after twice", n)
+	}
+}

@@ -71,6 +71,7 @@ func (c *Controller) serve(cluster Cluster, waits *obstacle) *loop {
 	for _, k := range slices.SortedFunc(maps.Keys(c.strays), compareKeys) {
 		if t := c.strays[k]; c.home(t) == l {
 			delete(c.strays, k)
+			c.unserved.forget(k)
 			c.forgetElsewhere(l, k)
 			l.observed(t, true)
 		}
