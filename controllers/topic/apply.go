@@ -194,5 +194,5 @@ func (p *pass) say(ctx context.Context, w *work, what string, keysAndValues ...a
 // remember keeps an own write at once, so that it is not lost with the rest of
 // the batch.
 func (p *pass) remember(w *work) {
-	p.memories.keep(w.name, w.topic.Generation, w.memory, p.now)
+	p.memories.keep(w.name, w.topic, w.memory, p.now)
 }

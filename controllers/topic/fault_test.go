@@ -427,3 +427,20 @@ func TestACallThatIsNeverAnsweredIsMadeEverMoreSlowly(t *testing.T) {
 		})
 	}
 }
+
+func TestAWrongGrowthIsNotTheNextResources(t *testing.T) {
+	e := newEnv(t)
+	e.create(aTopic("older", topicName("orders")))
+	e.turn()
+	e.kafka.TopicErrs[fake.CreatePartitions+" orders"] = fake.ErrInvalidPartitions
+	e.change("older", partitions(9))
+	e.turn()
+	// Not known to be refused yet: it is to be looked at again.
+	e.create(aTopic("younger", topicName("orders"), createdAfter(time.Minute), partitions(2), func(kt *kafkav1.KafkaTopic) { kt.Generation = 2 }))
+	delete(e.kafka.TopicErrs, fake.CreatePartitions+" orders")
+	e.delete("older")
+	e.turn()
+	e.clock.Step(time.Minute)
+	e.turn()
+	e.wantReady("younger")
+}
