@@ -168,14 +168,14 @@ func (p *pass) planned(wants func(*work) bool) []*work {
 func (p *pass) done(ctx context.Context, works []*work, doing string, err error) bool {
 	p.heart.Beat()
 	if err == nil {
+		p.heard = true
 		p.answered(ctx)
 		return true
 	}
 	err = fmt.Errorf("%s %d topics: %w", doing, len(works), err)
 	if errors.Is(err, kafka.ErrUnreachable) {
 		p.aborted = true
-		returnAll(works, err.Error())
-		p.unanswered(ctx, p.heart, err)
+		p.unheard(ctx, works, err)
 		return false
 	}
 	if ctx.Err() == nil { // else we are being stopped
@@ -194,5 +194,5 @@ func (p *pass) say(ctx context.Context, w *work, what string, keysAndValues ...a
 // remember keeps an own write at once, so that it is not lost with the rest of
 // the batch.
 func (p *pass) remember(w *work) {
-	p.memories.keep(w.name, w.topic.Generation, w.memory, p.now)
+	p.memories.keep(w.name, w.topic, w.memory, p.now)
 }

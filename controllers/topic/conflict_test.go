@@ -255,3 +255,13 @@ func TestAResourceThatComesBackWhileItIsLetGoIsNotForgotten(t *testing.T) {
 		})
 	}
 }
+
+func TestAnOlderResourceOfTheNameIsTheManagerAtOnce(t *testing.T) {
+	e := newEnv(t)
+	e.create(aTopic("younger", topicName("orders")))
+	e.turn()
+	e.create(aTopic("older", topicName("orders"), createdAfter(-time.Minute)))
+	e.turn()
+	e.wantReady("older")
+	e.wantReason("younger", kafkav1.ReasonResourceConflict)
+}

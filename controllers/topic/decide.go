@@ -67,18 +67,22 @@ func (p *pass) settle(ctx context.Context) {
 			w.leave(w.verdict.Reason)
 			continue
 		case topicplan.Unmanaged:
+			p.index.resigns(w.name, w.topic.UID)
 			s = topicplan.UnmanagedStatus(w.topic, p.now)
 		case topicplan.Pause:
-			s = topicplan.PausedStatus(w.topic, p.now)
+			s = topicplan.PausedStatus(w.topic, w.moved, p.now)
 		case topicplan.Refuse:
 			w.failed = true
+			if w.verdict.Problem.Reason == kafkav1.ReasonResourceConflict {
+				p.index.resigns(w.name, w.topic.UID)
+			}
 			s = topicplan.RefusedStatus(w.topic, w.verdict.Problem, p.now)
 		case topicplan.Delete:
 			continue
 		case topicplan.Reconcile:
 			var problems []topicplan.Problem
 			if w.wanted, problems = topicplan.WantedOf(w.topic, p.c.opts.Alterable); len(problems) == 0 {
-				p.index.manages(w.name, w.topic.UID)
+				p.index.manages(w.name, w.topic)
 				continue
 			}
 			w.failed = true

@@ -52,6 +52,7 @@ func (c *Controller) observed(t *kafkav1.KafkaTopic, initial bool) {
 		default:
 			l.gone(k)
 			if l.id != home.id {
+				home.index.arrives(t)
 				c.recorder.Eventf(t, nil, corev1.EventTypeNormal, "ClusterChanged", "Reconcile",
 					"The topic %s stays as it is in the Kafka cluster %s, and is kept in %s from now on",
 					t.ClaimedName(), l.id, home.id)
@@ -140,16 +141,20 @@ func (l *loop) deleted(t *kafkav1.KafkaTopic, unsure bool) {
 	}
 }
 
-// wakeClaimants queues the others who claim a name when one lets go of it.
+// wakeClaimants queues the others who claim a name when one lets go of it, or
+// comes to claim it: that one may be older than the manager.
 func (l *loop) wakeClaimants(before, after entry) {
-	name, claimed := before.claim()
-	if !claimed {
+	was, claimed := before.claim()
+	is, claims := after.claim()
+	if claimed == claims && was == is {
 		return
 	}
-	if now, still := after.claim(); still && now == name {
-		return
+	if claimed {
+		l.queue.Add(batch.Change, l.index.claimants(was, keyOf(before.topic))...)
 	}
-	l.queue.Add(batch.Change, l.index.claimants(name, keyOf(before.topic))...)
+	if claims {
+		l.queue.Add(batch.Change, l.index.claimants(is, keyOf(after.topic))...)
+	}
 }
 
 // claim is the name that keeps others away.

@@ -14,6 +14,7 @@ import (
 
 	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
 	"github.com/sluice-kafka/sluice/controllers/topic/fake"
+	"github.com/sluice-kafka/sluice/internal/batch"
 	"github.com/sluice-kafka/sluice/internal/kafka"
 	"github.com/sluice-kafka/sluice/internal/topicplan"
 )
@@ -386,4 +387,60 @@ func TestKilledAfterAnyWrite(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestACallThatIsNeverAnsweredIsMadeEverMoreSlowly(t *testing.T) {
+	unreachable := fmt.Errorf("%w: cut", kafka.ErrUnreachable)
+	for call, cut := range map[string]func(*fake.Admin){
+		fake.CreateTopics:    func(a *fake.Admin) { a.NextCreateTopicsErr = unreachable },
+		fake.AlterConfigs:    func(a *fake.Admin) { a.NextAlterConfigsErr = unreachable },
+		fake.DescribeConfigs: func(a *fake.Admin) { a.NextDescribeConfigsErr = unreachable },
+	} {
+		t.Run(call, func(t *testing.T) {
+			e := newEnv(t)
+			e.create(aTopic("old"))
+			e.turn()
+			e.events = nil
+			e.create(aTopic("new"))
+			e.change("old", config("retention.ms", "5"))
+			made := 0
+			e.kafka.BeforeCall = func(now string, _ []string) {
+				if now == call {
+					made++
+					cut(e.kafka)
+				}
+			}
+			for range 60 {
+				e.clock.Step(time.Second)
+				e.turn()
+			}
+			if made < 4 || made > 8 {
+				t.Errorf("it is made %d times in a minute", made)
+			}
+			if len(e.events) > 0 {
+				t.Errorf("events: %q", e.events)
+			}
+			e.kafka.BeforeCall = func(string, []string) {}
+			e.clock.Step(batch.MaxBackoff)
+			e.settle()
+			e.wantReady("old", "new")
+		})
+	}
+}
+
+func TestAWrongGrowthIsNotTheNextResources(t *testing.T) {
+	e := newEnv(t)
+	e.create(aTopic("older", topicName("orders")))
+	e.turn()
+	e.kafka.TopicErrs[fake.CreatePartitions+" orders"] = fake.ErrInvalidPartitions
+	e.change("older", partitions(9))
+	e.turn()
+	// Not known to be refused yet: it is to be looked at again.
+	e.create(aTopic("younger", topicName("orders"), createdAfter(time.Minute), partitions(2), func(kt *kafkav1.KafkaTopic) { kt.Generation = 2 }))
+	delete(e.kafka.TopicErrs, fake.CreatePartitions+" orders")
+	e.delete("older")
+	e.turn()
+	e.clock.Step(time.Minute)
+	e.turn()
+	e.wantReady("younger")
 }

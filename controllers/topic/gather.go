@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	ctrl "sigs.k8s.io/controller-runtime"
+
 	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
 	"github.com/sluice-kafka/sluice/internal/batch"
 	"github.com/sluice-kafka/sluice/internal/configdef"
@@ -30,8 +32,9 @@ type pass struct {
 	heart    *batch.Heartbeat
 	// kept are the optional status fields that may be written.
 	kept topicplan.Kept
-	// aborted tells that Kafka does not answer: no further call is made.
-	aborted bool
+	// heard tells that Kafka answered a call, and aborted that it does not answer: no
+	// further call is made.
+	heard, aborted bool
 	// registration of the cluster's brokers, where a refusal made it be asked for.
 	registration *observed.Registration
 	// shortage is why there may be too few brokers for a replication factor; looked
@@ -48,6 +51,9 @@ type work struct {
 	// gone tells that the resource exists no longer, and unsure that this was not
 	// seen.
 	gone, unsure bool
+	// moved tells that the resource managed nothing in this cluster since it came
+	// from another.
+	moved bool
 
 	wanted topicplan.Wanted
 	memory topicplan.Memory
@@ -143,7 +149,7 @@ func (l *loop) newPass(subjects []subject, heart *batch.Heartbeat) *pass {
 	for _, s := range subjects {
 		w := &work{
 			topic: s.Topic, priority: s.priority, name: s.Topic.ClaimedName(), verdict: topicplan.Judge(s.Subject),
-			gone: s.Gone, unsure: s.unsure,
+			gone: s.Gone, unsure: s.unsure, moved: s.Moved,
 		}
 		w.memory = l.memories.recall(w.name, s.Topic, p.now)
 		p.works = append(p.works, w)
@@ -212,14 +218,31 @@ func optionsToSee(works []*work) []string {
 func (p *pass) describable(ctx context.Context, works []*work, err error) bool {
 	p.heart.Beat()
 	if err == nil {
+		p.heard = true
 		p.answered(ctx)
 		return true
 	}
 	err = fmt.Errorf("describing %d topics: %w", len(works), err)
 	p.aborted = true
-	returnAll(works, err.Error())
-	p.unanswered(ctx, p.heart, err)
+	p.unheard(ctx, works, err)
 	return false
+}
+
+// unheard ends the steps for works whose call was not answered. Where Kafka answered
+// an earlier one it can be reached, and would seem to come back with each batch: it
+// is the works that are tried ever more slowly then.
+func (p *pass) unheard(ctx context.Context, works []*work, err error) {
+	if !p.heard {
+		returnAll(works, err.Error())
+		p.unanswered(ctx, p.heart, err)
+		return
+	}
+	if ctx.Err() == nil { // else we are being stopped
+		ctrl.LoggerFrom(ctx).Error(err, "Kafka answers, but not to all calls: trying again")
+	}
+	for _, w := range works {
+		w.again(err.Error(), kafka.Wait(err))
+	}
 }
 
 // returnAll ends the steps for works that Kafka gave no answer for.

@@ -37,6 +37,9 @@ type index struct {
 	entries  map[key]entry
 	claims   map[string]map[key]struct{}
 	managers map[string]types.UID
+	// moved are the resources that came from other clusters and managed nothing here
+	// since.
+	moved map[key]types.UID
 	// gone holds, by key, the resources whose topics are still to be deleted
 	// though they are gone, the first to go first.
 	gone map[key][]snapshot
@@ -49,6 +52,7 @@ func newIndex() *index {
 		entries:  map[key]entry{},
 		claims:   map[string]map[key]struct{}{},
 		managers: map[string]types.UID{},
+		moved:    map[key]types.UID{},
 		gone:     map[key][]snapshot{},
 		states:   map[topicplan.State]int{},
 	}
@@ -131,6 +135,7 @@ func (x *index) removeLocked(k key) (entry, bool) {
 	}
 	name := old.topic.ClaimedName()
 	delete(x.entries, k)
+	delete(x.moved, k)
 	x.states[old.state]--
 	x.drop(k, name)
 	if x.managers[name] == old.topic.UID {
@@ -274,7 +279,9 @@ func (x *index) all() []subject {
 }
 
 func (x *index) subject(e entry) topicplan.Subject {
-	return topicplan.Subject{Topic: e.topic, Selected: !e.leaving, Claims: x.claimsTo(e.topic.ClaimedName())}
+	return topicplan.Subject{
+		Topic: e.topic, Selected: !e.leaving, Moved: x.moved[keyOf(e.topic)] == e.topic.UID, Claims: x.claimsTo(e.topic.ClaimedName()),
+	}
 }
 
 func (x *index) claimsTo(name string) []topicplan.Claim {
@@ -291,11 +298,37 @@ func (x *index) claimsTo(name string) []topicplan.Claim {
 	return claims
 }
 
-// manages records that a resource manages a name.
-func (x *index) manages(name string, uid types.UID) {
+// manages records that a resource manages a name, also where it went since the
+// batch began: its topic may be made all the same.
+func (x *index) manages(name string, t *kafkav1.KafkaTopic) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.managers[name] = uid
+	k := keyOf(t)
+	if e, known := x.entries[k]; known && e.topic.UID == t.UID {
+		x.managers[name] = t.UID
+		delete(x.moved, k)
+	}
+	for i, s := range x.gone[k] {
+		if s.topic.UID == t.UID {
+			x.gone[k][i].recorded = true
+		}
+	}
+}
+
+// arrives records that a resource comes from another cluster.
+func (x *index) arrives(t *kafkav1.KafkaTopic) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.moved[keyOf(t)] = t.UID
+}
+
+// resigns records that a resource does not manage a name any more.
+func (x *index) resigns(name string, uid types.UID) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.managers[name] == uid {
+		delete(x.managers, name)
+	}
 }
 
 func keyOf(t *kafkav1.KafkaTopic) key {

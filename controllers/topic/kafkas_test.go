@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -450,5 +451,58 @@ func TestATopicThatMovesAsClustersComeAndGoIsKept(t *testing.T) {
 				t.Errorf("the resource is known in the wrong places; strays: %v", e.c.strays)
 			}
 		})
+	}
+}
+
+func TestAResourceThatWasRelabelledIsLetGoThoughItsKafkaIsForgotten(t *testing.T) {
+	e := newKafkasEnv(t)
+	e.create(aTopic("orders", of("k")))
+	k := aKafka("k")
+	e.put(k)
+	e.use("k")
+	e.turn()
+	e.c.running = &running{ctx: e.ctx, loops: &sync.WaitGroup{}}
+	e.change("orders", func(kt *kafkav1.KafkaTopic) { kt.Labels = nil })
+	if err := e.kube.Delete(e.ctx, k); err != nil {
+		t.Fatal(err)
+	}
+	e.look("k")
+	select {
+	case <-e.loop.stopping:
+		t.Error("the loop stops before it has let the resource go")
+	default:
+	}
+	e.turn()
+	if hasFinalizer(e.get("orders")) {
+		t.Error("the finalizer stays for ever")
+	}
+}
+
+func TestALoopEndsThoughWhatItLetGoWaitsForOthers(t *testing.T) {
+	e := newKafkasEnv(t)
+	e.create(aTopic("orders", of("k"), func(kt *kafkav1.KafkaTopic) { kt.Finalizers = []string{"example.com/hold"} }))
+	e.put(aKafka("k"))
+	e.use("k")
+	e.turn()
+	e.c.running = &running{ctx: e.ctx, loops: &sync.WaitGroup{}}
+	e.put(aKafka("k", func(k *kafkav1.Kafka) { k.Annotations = map[string]string{} }))
+	e.delete("orders")
+	e.turn()
+	if hasFinalizer(e.get("orders")) || !e.loop.index.empty() {
+		t.Error("it is not let go")
+	}
+}
+
+func TestWhatIsServedIsNotLookedAfterElsewhere(t *testing.T) {
+	e := newKafkasEnv(t, func(o *Options) { o.Kafkas = true })
+	e.create(aTopic("orders", of("k")))
+	e.put(aKafka("k"))
+	e.use("k")
+	e.turn()
+	e.put(aKafka("k", func(k *kafkav1.Kafka) { k.Annotations = map[string]string{} }))
+	e.delete("orders")
+	e.put(aKafka("k"))
+	if n := len(e.c.unserved.topics); n > 0 {
+		t.Errorf("%d are looked after twice", n)
 	}
 }

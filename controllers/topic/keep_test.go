@@ -151,3 +151,86 @@ func TestADeletionPolicyThatIsNotUnderstoodKeepsTheTopic(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatAResourceGaveUpDoesNotGoWithIt(t *testing.T) {
+	retain := annotation(kafkav1.AnnotationDeletionPolicy, kafkav1.DeletionPolicyRetain)
+	paused := annotation(kafkav1.AnnotationPauseReconciliation, "true")
+	lose := func(e *env, edits ...func(*kafkav1.KafkaTopic)) {
+		e.create(aTopic("older", append(edits, topicName("orders"), createdAfter(-time.Minute))...))
+		e.turn()
+		e.resync()
+		e.wantReason("gives", kafkav1.ReasonResourceConflict)
+	}
+	for name, test := range map[string]func(e *env){
+		"deleted right before its manager, which retains it": func(e *env) {
+			lose(e, retain)
+			e.delete("gives", "older")
+		},
+		"deleted right after its manager, which retains it": func(e *env) {
+			lose(e, retain)
+			e.delete("older", "gives")
+		},
+		"deleted together with its manager, which is paused and retains it": func(e *env) {
+			lose(e, retain, paused, func(kt *kafkav1.KafkaTopic) { kt.Finalizers = []string{kafkav1.FinalizerTopic} })
+			e.delete("gives", "older")
+		},
+		"lost to another, and renamed": func(e *env) {
+			lose(e)
+			e.change("gives", topicName("payments"))
+			e.delete("gives")
+		},
+		"unmanaged, renamed and managed": func(e *env) {
+			e.change("gives", annotation(kafkav1.AnnotationManaged, "false"))
+			e.turn()
+			e.change("gives", topicName("payments"))
+			e.change("gives", annotation(kafkav1.AnnotationManaged, "true"))
+			e.delete("gives")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			e.kafka.SetTopic("payments", fake.Topic{Partitions: 1, Replicas: 1})
+			e.create(aTopic("gives", topicName("orders")))
+			e.turn()
+			test(e)
+			e.turn()
+			e.clock.Step(time.Minute)
+			e.turn()
+			if len(e.kafka.Topics()) != 2 || e.exists("gives") {
+				t.Errorf("want both topics kept and the resource gone: %v", e.kafka.Topics())
+			}
+		})
+	}
+}
+
+func TestAPausedResourceThatMovedTakesNothingOfTheNewClusterAlong(t *testing.T) {
+	for mode, change := range map[string]func(*Options){"finalizers": func(*Options) {}, "none": withoutFinalizers} {
+		for _, name := range []string{"not seen to there", "seen to there", "seen to there by another process"} {
+			t.Run(mode+"/"+name, func(t *testing.T) {
+				e := newEnv(t, change)
+				west := fake.NewAdmin()
+				west.SetTopic("orders", fake.Topic{Partitions: 1, Replicas: 1})
+				e.other.link.use(Connection{Admin: west})
+				e.create(aTopic("orders"))
+				e.turn()
+				e.change("orders", annotation(kafkav1.AnnotationPauseReconciliation, "true"))
+				e.turn()
+				e.change("orders", func(kt *kafkav1.KafkaTopic) { kt.Labels[kafkav1.LabelCluster] = "west" })
+				e.loop = e.other
+				if name != "not seen to there" {
+					e.turn()
+				}
+				if name == "seen to there by another process" {
+					e.restart()
+					e.other.link.use(Connection{Admin: west})
+					e.loop = e.other
+				}
+				e.delete("orders")
+				e.turn()
+				if len(west.Topics()) != 1 || len(e.kafka.Topics()) != 1 || e.exists("orders") {
+					t.Error("want both topics kept, and the resource gone")
+				}
+			})
+		}
+	}
+}

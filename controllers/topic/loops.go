@@ -71,6 +71,7 @@ func (c *Controller) serve(cluster Cluster, waits *obstacle) *loop {
 	for _, k := range slices.SortedFunc(maps.Keys(c.strays), compareKeys) {
 		if t := c.strays[k]; c.home(t) == l {
 			delete(c.strays, k)
+			c.unserved.forget(k)
 			c.forgetElsewhere(l, k)
 			l.observed(t, true)
 		}
@@ -108,7 +109,8 @@ func (c *Controller) abandon(id string, release bool) (found bool) {
 			c.unserved.observed(t, true)
 		}
 	}
-	if !release || l.index.empty() || c.running == nil {
+	// What was about to be let go before still is.
+	if l.index.empty() || c.running == nil {
 		l.stop()
 	}
 	if c.running == nil {

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
 	"github.com/sluice-kafka/sluice/internal/topicplan"
 )
@@ -20,6 +22,7 @@ type memories struct {
 // counts only for that spec.
 type remembered struct {
 	topicplan.Memory
+	uid        types.UID
 	generation int64
 }
 
@@ -28,7 +31,8 @@ func newMemories() *memories {
 }
 
 // recall is what is remembered of a topic for the present generation of its
-// resource. What was written for another one and may not show yet still counts.
+// resource. What was written for another one, or for another resource, and may not
+// show yet still counts.
 func (m *memories) recall(name string, t *kafkav1.KafkaTopic, now time.Time) topicplan.Memory {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -37,7 +41,7 @@ func (m *memories) recall(name string, t *kafkav1.KafkaTopic, now time.Time) top
 	if r.Begun != nil && r.Begun.SessionID == topicplan.Session(t.Status.ReplicasChange) {
 		r.Begun = nil
 	}
-	if r.generation != t.Generation {
+	if r.uid != t.UID || r.generation != t.Generation {
 		r.GrowthRefused, r.GrowthError = 0, ""
 		maps.DeleteFunc(r.Writes, func(_ string, w topicplan.Write) bool { return !w.Unsettled(now) })
 	}
@@ -45,14 +49,14 @@ func (m *memories) recall(name string, t *kafkav1.KafkaTopic, now time.Time) top
 }
 
 // keep remembers, or forgets where there is nothing left to be remembered.
-func (m *memories) keep(name string, generation int64, memory topicplan.Memory, now time.Time) {
+func (m *memories) keep(name string, t *kafkav1.KafkaTopic, memory topicplan.Memory, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if memory.Worthless(now) {
 		delete(m.byName, name)
 		return
 	}
-	m.byName[name] = remembered{Memory: memory, generation: generation}
+	m.byName[name] = remembered{Memory: memory, uid: t.UID, generation: t.Generation}
 }
 
 // forgetOld drops what no description can contradict any more.

@@ -16,6 +16,8 @@ type snapshot struct {
 	topic *kafkav1.KafkaTopic
 	// recorded tells that this process saw the resource manage its topic.
 	recorded bool
+	// moved tells that it came from another cluster and managed nothing here.
+	moved bool
 	// unsure tells that the deletion itself was not seen.
 	unsure bool
 }
@@ -40,11 +42,12 @@ func (x *index) bury(final *kafkav1.KafkaTopic, unsure bool) (old entry, known, 
 			final = old.topic
 		}
 	}
+	moved := x.moved[k] == final.UID
 	x.removeLocked(k)
 	if finalizing {
 		return old, known, false
 	}
-	x.gone[k] = append(x.gone[k], snapshot{topic: final, recorded: recorded, unsure: unsure})
+	x.gone[k] = append(x.gone[k], snapshot{topic: final, recorded: recorded, moved: moved, unsure: unsure})
 	return old, known, true
 }
 
@@ -100,7 +103,7 @@ func (x *index) goneSubject(s snapshot) topicplan.Subject {
 		claims = append(claims, c)
 	}
 	// It was selected when it went.
-	return topicplan.Subject{Topic: s.topic, Selected: true, Gone: true, Claims: claims}
+	return topicplan.Subject{Topic: s.topic, Selected: true, Gone: true, Moved: s.moved, Claims: claims}
 }
 
 // goneTopics are the last states of the resources that are gone and whose topics

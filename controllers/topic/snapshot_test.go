@@ -369,3 +369,26 @@ func TestAKeyThatStandsForAnotherNameSinceItsBatchClosedIsNotWorkedOn(t *testing
 		t.Errorf("topics: %v, want payments", e.kafka.Topics())
 	}
 }
+
+func TestWithoutFinalizersATopicGoesThoughItsResourceWentAsItsBatchBegan(t *testing.T) {
+	e := newEnv(t)
+	e.create(aTopic("marked"))
+	e.turn()
+	e.c.opts.UseFinalizers = false
+	e.create(aTopic("orders"))
+	e.loop.queue.Add(batch.Change, key{Namespace: "ns", Name: "marked"})
+	e.afterWrite = func(string) { e.afterWrite = nil; e.delete("orders") }
+	e.turn()
+	e.clock.Step(time.Minute)
+	e.turn()
+	if e.afterWrite != nil {
+		t.Fatal("no finalizer was taken off")
+	}
+	if _, there := e.kafka.Topics()["orders"]; there {
+		t.Error("the topic outlived its resource")
+	}
+	e.wantNothingLeft()
+	if got := len(e.loop.index.managers); got != 1 {
+		t.Errorf("managers: %d", got)
+	}
+}

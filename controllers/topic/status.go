@@ -101,9 +101,10 @@ func (p *pass) releaseFinalizers(ctx context.Context) {
 	}
 }
 
-// deselected tells of a resource that left the selector, and is to be forgotten.
+// deselected tells of a resource that left the selector, and is to be forgotten,
+// even if somebody else's finalizer keeps it.
 func (w *work) deselected() bool {
-	return w.verdict.Action == topicplan.Release && w.topic.DeletionTimestamp == nil && !w.gone
+	return w.verdict.Action == topicplan.Release && !w.gone
 }
 
 // writeStatuses writes the statuses that say something new.

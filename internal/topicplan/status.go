@@ -64,10 +64,14 @@ func UnmanagedStatus(t *kafkav1.KafkaTopic, now time.Time) kafkav1.KafkaTopicSta
 }
 
 // PausedStatus is the status of a resource whose reconciliation is paused. It
-// keeps its name, and so its claim.
-func PausedStatus(t *kafkav1.KafkaTopic, now time.Time) kafkav1.KafkaTopicStatus {
+// keeps its name, and so its claim, unless it moved here from another Kafka cluster,
+// of which the name tells.
+func PausedStatus(t *kafkav1.KafkaTopic, moved bool, now time.Time) kafkav1.KafkaTopicStatus {
 	next := base(t)
 	next.TopicID = ""
+	if moved {
+		forget(&next)
+	}
 	next.Conditions = withTimes(t.Status.Conditions, []kafkav1.Condition{{Type: kafkav1.ConditionReconciliationPaused, Status: "True"}}, now)
 	return next
 }

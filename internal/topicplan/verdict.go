@@ -48,6 +48,9 @@ type Subject struct {
 	// Gone tells that the resource exists no longer and left without our finalizer:
 	// Topic is its last state, and nothing can be written to it.
 	Gone bool
+	// Moved tells that the resource was one of another Kafka cluster and has managed
+	// nothing in this one: its status and finalizer are from there.
+	Moved bool
 	// Claims to the name that the resource claims, its own among them.
 	Claims []Claim
 }
@@ -127,9 +130,20 @@ func ending(s Subject) Verdict {
 // the only signs, since the status is written last. That is why the finalizer is
 // not put on at admission, where it would save a write: what a webhook adds
 // belongs to whoever made the request, and tells nothing of what was done since.
+// Nor does the finalizer where a resource gave its topic up after it was put on:
+// what it claims since may be another's.
 func everManaged(s Subject) bool {
-	return s.Topic.Status.TopicName != "" || OwnsFinalizer(s.Topic) ||
+	return !s.Moved && (s.Topic.Status.TopicName != "" || OwnsFinalizer(s.Topic) && !gaveUp(s.Topic)) ||
 		slices.ContainsFunc(s.Claims, func(c Claim) bool { return c.Recorded && c.Resource == keyOf(s.Topic) })
+}
+
+// gaveUp tells of a resource whose status says that it manages no topic: another
+// has it, or it is left alone, also while it is paused.
+func gaveUp(t *kafkav1.KafkaTopic) bool {
+	return t.Status.TopicName == "" && slices.ContainsFunc(t.Status.Conditions, func(c kafkav1.Condition) bool {
+		return c.Type == kafkav1.ConditionUnmanaged || c.Type == kafkav1.ConditionReconciliationPaused ||
+			c.Type == kafkav1.ConditionReady && c.Reason == kafkav1.ReasonResourceConflict
+	})
 }
 
 // OwnsFinalizer tells whether our finalizer was put on by Sluice. Strimzi's topic
