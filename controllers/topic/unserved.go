@@ -111,7 +111,7 @@ func (u *unserved) release(ctx context.Context, t *kafkav1.KafkaTopic, why orpha
 	u.mu.Unlock()
 	u.queue.Forget(keyOf(t))
 	if err == nil {
-		orphans.say(ctx, t, t.Labels[kafkav1.LabelCluster], why)
+		orphans.say(ctx, t, key{Namespace: t.Namespace, Name: t.Labels[kafkav1.LabelCluster]}.String(), why)
 	}
 	return true
 }
