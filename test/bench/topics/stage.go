@@ -67,10 +67,14 @@ func run(ctx context.Context, opts options, out io.Writer) error {
 	r := results{options: opts}
 	for _, s := range stages(opts, out) {
 		measured, err := s.run(ctx)
+		r.measured = append(r.measured, measured...)
 		if err != nil {
+			// What took so long to measure is not lost with the rest.
+			if len(r.measured) > 0 {
+				r.print(out)
+			}
 			return err
 		}
-		r.measured = append(r.measured, measured...)
 	}
 	r.print(out)
 	return nil
@@ -84,7 +88,7 @@ func (s *stage) run(ctx context.Context) (measured []size, err error) {
 	for _, n := range s.sizes {
 		m, err := s.measure(ctx, n)
 		if err != nil {
-			return nil, fmt.Errorf("with %d topics: %w", n, err)
+			return measured, fmt.Errorf("with %d topics: %w", n, err)
 		}
 		measured = append(measured, m)
 	}
