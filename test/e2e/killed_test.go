@@ -37,13 +37,13 @@ func TestKilledAtEveryWrite(t *testing.T) {
 		c.args = append(c.args, "--leader-elect=false")
 	}})
 	keeper := c.keepOperator()
-	first := &killer{kill: keeper.kill}
+	first := &killer{keeper: keeper}
 	reference := c.scaledDownWith(g, first, "orders-0", nil)
 	first.sawAll(t)
 	t.Logf("a scale-down of one broker has %d writes:\n%s", len(first.seen()), strings.Join(first.seen(), "\n"))
 	for n, at := range first.seen() {
 		start := time.Now()
-		k := &killer{at: at, kill: keeper.kill}
+		k := &killer{at: at, keeper: keeper}
 		c.scaledDownWith(g, k, fmt.Sprintf("orders-%d", n+1), reference)
 		t.Logf("round %d (%s): %s", n+1, time.Since(start).Round(time.Second), strings.Join(k.killed(), "; then "))
 		// How often progress is told of varies; what is done first is done each time.
@@ -104,6 +104,8 @@ func (c *cluster) scaledDownWith(g *gate.Gate, k *killer, topic string, referenc
 	if _, err := c.kadm.DeleteTopics(c.t.Context(), topic); err != nil {
 		c.t.Fatal(err)
 	}
+	// The end may be reached with the operator killed: its webhooks are needed now.
+	c.await(slow, k.isOver)
 	c.scale("brokers", 4)
 	c.await(slow, c.registered(0, 1, 2, 3))
 	c.await(slow, c.isReady)
@@ -116,8 +118,8 @@ func (c *cluster) scaledDownWith(g *gate.Gate, k *killer, topic string, referenc
 // again.
 type killer struct {
 	// at is the write as seen lists it; empty for none.
-	at   string
-	kill func()
+	at     string
+	keeper *keeper
 
 	mu     sync.Mutex
 	dying  bool // nothing that comes from it now gets through
@@ -153,7 +155,7 @@ func (k *killer) judge(w gate.Write) (gate.Fate, func()) {
 	k.dying = true
 	k.kills = append(k.kills, fmt.Sprintf("%s was %s", write, fate))
 	return fate, func() {
-		k.kill()
+		k.keeper.kill()
 		k.mu.Lock()
 		defer k.mu.Unlock()
 		k.dying = false
@@ -198,6 +200,17 @@ func (k *killer) killed() []string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return slices.Clone(k.kills)
+}
+
+// isOver tells that no kill is under way, and the operator is ready.
+func (k *killer) isOver(context.Context) error {
+	k.mu.Lock()
+	dying := k.dying
+	k.mu.Unlock()
+	if dying || k.keeper.current() == nil {
+		return errors.New("the operator is not back")
+	}
+	return nil
 }
 
 // quiet tells that no write came for some time.
