@@ -44,6 +44,7 @@ func (l *loop) reconcile(ctx context.Context, b batch.Batch[key], heart *batch.H
 		p.alterConfigs,
 		p.changeReplicas,
 		p.report,
+		p.sayAwaited,
 		p.writeStatuses,
 	} {
 		step(ctx)
@@ -112,7 +113,7 @@ func (p *pass) decide(ctx context.Context) {
 		w.plan = topicplan.Decide(w.wanted, w.seen, w.memory, p.now)
 		if w.plan.Stale != "" {
 			ctrl.LoggerFrom(ctx).V(1).Info("Looking again later", "kafkaTopic", w.key(), "reason", w.plan.Stale)
-			w.again(w.plan.Stale, 0)
+			w.await(w.plan.Stale, 0)
 			continue
 		}
 		w.memory.Writes = w.plan.Writes

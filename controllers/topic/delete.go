@@ -106,7 +106,7 @@ func (p *pass) takeDeletion(ctx context.Context, w *work, err error) {
 		if w.gone {
 			logUndeleted(ctx, w.topic, err.Error())
 		}
-		w.again(err.Error(), kafka.Wait(err))
+		w.await(err.Error(), kafka.Wait(err))
 	default:
 		p.refuseDeletion(ctx, w, err)
 	}

@@ -145,6 +145,31 @@ func TestPassingRefusalIsTriedAgainAndNotReported(t *testing.T) {
 	e.wantReady("busy")
 }
 
+func TestARefusalThatDoesNotPassIsReported(t *testing.T) {
+	e := newEnv(t)
+	e.create(aTopic("old"))
+	e.turn()
+	e.kafka.TopicErrs[fake.CreateTopics+" busy"] = fake.Throttled(time.Second)
+	e.kafka.TopicErrs[fake.DescribeTopics+" old"] = fake.ErrTimedOut
+	e.create(aTopic("busy"))
+	e.loop.queue.Add(batch.Resync, key{Namespace: "ns", Name: "old"})
+	for range 50 {
+		e.turn()
+		e.clock.Step(5 * time.Second)
+	}
+	e.wantReady("old") // it was, and nothing was asked of it since
+	if message := e.wantReason("busy", kafkav1.ReasonKafkaError); !strings.Contains(message, "THROTTLING_QUOTA_EXCEEDED") {
+		t.Errorf("message %q does not carry Kafka's code", message)
+	}
+	if s := e.get("busy").Status; s.TopicName != "" {
+		t.Errorf("status %+v: a resource without a topic must be free to be renamed", s)
+	}
+	e.kafka.Reset()
+	e.clock.Step(batch.MaxBackoff)
+	e.turn()
+	e.wantReady("busy", "old")
+}
+
 func TestAllProblemsOfATopicAreNamed(t *testing.T) {
 	e := newEnv(t)
 	e.create(aTopic("orders", partitions(4), replicas(1)))
@@ -416,6 +441,21 @@ func TestACallThatIsNeverAnsweredIsMadeEverMoreSlowly(t *testing.T) {
 			}
 			if made < 4 || made > 8 {
 				t.Errorf("it is made %d times in a minute", made)
+			}
+			waiting := map[string]string{fake.CreateTopics: "new", fake.AlterConfigs: "old", fake.DescribeConfigs: "old"}[call]
+			if c := mainCondition(e.get(waiting)); c.Status == "False" {
+				t.Errorf("%s was reported wrong within a minute: %+v", waiting, c)
+			}
+			e.takeWrites()
+			for range 60 {
+				e.clock.Step(5 * time.Second)
+				e.turn()
+			}
+			if message := e.wantReason(waiting, kafkav1.ReasonKafkaError); !strings.Contains(message, "cut") {
+				t.Errorf("message %q does not say what Kafka does not do", message)
+			}
+			if w := e.takeWrites(); count(w, "status "+waiting) != 1 {
+				t.Errorf("writes in five minutes: %v, want the status of %s once", w, waiting)
 			}
 			if len(e.events) > 0 {
 				t.Errorf("events: %q", e.events)

@@ -113,6 +113,9 @@ type next struct {
 	later bool
 	// returned queues it as it was, since Kafka did not answer at all.
 	returned bool
+	// kafkas tells that the key is queued again because Kafka has not done, or does
+	// not show, what it was asked for.
+	kafkas bool
 	// after queues it once more when that has passed; 0 does not.
 	after time.Duration
 	why   string
@@ -138,9 +141,16 @@ func (w *work) again(why string, wait time.Duration) {
 	w.next.retry, w.next.wait = true, max(w.next.wait, wait)
 }
 
+// await is again for what Kafka is to do or to show.
+func (w *work) await(why string, wait time.Duration) {
+	w.again(why, wait)
+	w.next.kafkas = true
+}
+
 // postpone lets the other steps go on and tries again later.
 func (w *work) postpone(err error) {
-	w.next.retry, w.next.wait, w.next.why = true, max(w.next.wait, kafka.Wait(err)), err.Error()
+	w.next.retry, w.next.kafkas = true, true
+	w.next.wait, w.next.why = max(w.next.wait, kafka.Wait(err)), err.Error()
 }
 
 // newPass begins with what everything in it is decided from.
@@ -241,7 +251,7 @@ func (p *pass) unheard(ctx context.Context, works []*work, err error) {
 		ctrl.LoggerFrom(ctx).Error(err, "Kafka answers, but not to all calls: trying again")
 	}
 	for _, w := range works {
-		w.again(err.Error(), kafka.Wait(err))
+		w.await(err.Error(), kafka.Wait(err))
 	}
 }
 
@@ -262,7 +272,7 @@ func (w *work) takeDescription(d kafka.TopicDescription) bool {
 	case errors.Is(d.Err, kafka.ErrUnknownTopic):
 		w.described = true
 	case kafka.Passing(d.Err):
-		w.again(d.Err.Error(), kafka.Wait(d.Err))
+		w.await(d.Err.Error(), kafka.Wait(d.Err))
 	default:
 		w.faults.topic = kafkaProblem(d.Err)
 	}
@@ -274,9 +284,9 @@ func (w *work) takeConfig(c kafka.TopicConfig) {
 	case c.Err == nil:
 		w.seen.Options = optionsOf(c, w.wanted.Config)
 	case errors.Is(c.Err, kafka.ErrUnknownTopic):
-		w.again("the topic is described but its options are not known yet", 0)
+		w.await("the topic is described but its options are not known yet", 0)
 	case kafka.Passing(c.Err):
-		w.again(c.Err.Error(), kafka.Wait(c.Err))
+		w.await(c.Err.Error(), kafka.Wait(c.Err))
 	default:
 		// Partitions can be grown all the same.
 		w.faults.config = kafkaProblem(c.Err)

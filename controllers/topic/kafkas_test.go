@@ -478,6 +478,29 @@ func TestAResourceThatWasRelabelledIsLetGoThoughItsKafkaIsForgotten(t *testing.T
 	}
 }
 
+func TestAResourceThatWasRelabelledIsLetGoThoughItsKafkaIsServedAnew(t *testing.T) {
+	e := newKafkasEnv(t)
+	e.create(aTopic("orders", of("k")), aTopic("stays", of("k")))
+	e.put(aKafka("k"))
+	e.use("k")
+	e.turn()
+	before := e.loop
+	e.c.running = &running{ctx: e.ctx, loops: &sync.WaitGroup{}}
+	e.change("orders", func(kt *kafkav1.KafkaTopic) { kt.Labels = nil })
+	e.put(aKafka("k", func(k *kafkav1.Kafka) { k.Annotations = map[string]string{} }))
+	e.c.running = nil // no loop is to run by itself
+	e.put(aKafka("k"))
+	e.use("k")
+	if e.loop.before != before {
+		t.Fatal("the loops would work side by side")
+	}
+	e.turn()
+	e.wantReady("stays")
+	if hasFinalizer(e.get("orders")) || e.loop.index.has(key{Namespace: "ns", Name: "orders"}) {
+		t.Error("the finalizer stays for ever")
+	}
+}
+
 func TestALoopEndsThoughWhatItLetGoWaitsForOthers(t *testing.T) {
 	e := newKafkasEnv(t)
 	e.create(aTopic("orders", of("k"), func(kt *kafkav1.KafkaTopic) { kt.Finalizers = []string{"example.com/hold"} }))

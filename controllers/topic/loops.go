@@ -69,11 +69,14 @@ func (c *Controller) serve(cluster Cluster, waits *obstacle) *loop {
 	c.loops = append(c.loops, l)
 	slices.SortStableFunc(c.loops, func(a, b *loop) int { return cmp.Compare(a.id, b.id) })
 	for _, k := range slices.SortedFunc(maps.Keys(c.strays), compareKeys) {
-		if t := c.strays[k]; c.home(t) == l {
+		switch t := c.strays[k]; {
+		case c.home(t) == l:
 			delete(c.strays, k)
 			c.unserved.forget(k)
 			c.forgetElsewhere(l, k)
 			l.observed(t, true)
+		case l.before != nil && l.before.index.has(k):
+			l.leave(t) // the loop before may end without having let go of it
 		}
 	}
 	c.launch(l)

@@ -129,6 +129,26 @@ func (l *loop) markUnready(ctx context.Context, heart *batch.Heartbeat) {
 	p.writeStatuses(ctx)
 }
 
+// sayAwaited says of the resources that have waited for Kafka as long as an outage
+// takes to be told what they wait for, though Kafka answers. Those that are ready at
+// their generation stay as they are.
+func (p *pass) sayAwaited(context.Context) {
+	for _, w := range p.works {
+		if !w.next.kafkas || w.gone || len(w.problems()) > 0 || topicplan.ReadyNow(w.topic) ||
+			p.queue.Failing(w.key()) < p.c.opts.UnreachableAfter {
+			continue
+		}
+		var seen topicplan.Observed
+		if w.described && w.plan.Stale == "" {
+			seen = w.observed()
+		}
+		s := topicplan.ReadyStatus(w.topic, seen, []topicplan.Problem{{Reason: kafkav1.ReasonKafkaError, Message: fmt.Sprintf(
+			"the Kafka cluster %s has not carried this out for more than %s, and is asked again until it does: %s",
+			p.id, p.c.opts.UnreachableAfter, w.next.why)}}, w.plan.Warnings, p.now)
+		w.status = &s
+	}
+}
+
 // unreachableMessage does not change while the outage lasts.
 func (l *loop) unreachableMessage() string {
 	if o, ok := errors.AsType[*obstacle](l.link.reason()); ok {

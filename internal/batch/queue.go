@@ -66,9 +66,15 @@ type Queue[K comparable] struct {
 	resyncs  int // of the items in ready
 	flying   map[K]string
 	locks    map[string]struct{}
-	failures map[K]int
+	failing  map[K]failing
 	pause    pause
 	changed  chan struct{}
+}
+
+// failing is a row of failures of a key.
+type failing struct {
+	since time.Time
+	count int
 }
 
 type pause struct {
@@ -88,7 +94,7 @@ func NewQueue[K comparable](c clock.Clock, lockOf func(K) string) *Queue[K] {
 		delayed:  itemHeap[K]{before: byDue[K]},
 		flying:   map[K]string{},
 		locks:    map[string]struct{}{},
-		failures: map[K]int{},
+		failing:  map[K]failing{},
 		changed:  make(chan struct{}),
 	}
 }
@@ -170,8 +176,13 @@ func (q *Queue[K]) addAfter(k K, p Priority, d time.Duration) {
 func (q *Queue[K]) Retry(k K, p Priority, atLeast time.Duration) time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	d := max(Backoff(q.failures[k]), atLeast)
-	q.failures[k]++
+	row := q.failing[k]
+	if row.count == 0 {
+		row.since = q.clock.Now()
+	}
+	d := max(Backoff(row.count), atLeast)
+	row.count++
+	q.failing[k] = row
 	q.addAfter(k, p, d)
 	q.signal()
 	return d
@@ -181,7 +192,19 @@ func (q *Queue[K]) Retry(k K, p Priority, atLeast time.Duration) time.Duration {
 func (q *Queue[K]) Forget(k K) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	delete(q.failures, k)
+	delete(q.failing, k)
+}
+
+// Failing is how long ago the first of the retries in a row was that a key has had
+// since it was last forgotten; 0 if it had none.
+func (q *Queue[K]) Failing(k K) time.Duration {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	row, ok := q.failing[k]
+	if !ok {
+		return 0
+	}
+	return q.clock.Since(row.since)
 }
 
 // Pause hands out nothing until a backoff that grows with every Pause since the
