@@ -195,8 +195,8 @@ func TestServersThatCannotBeTrusted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := serve(t, test.handle)
-			c, _ := newSecured(t, kafka.Config{BootstrapServers: []string{server}, Timeout: 3 * time.Second, Security: kafka.Security{TLS: &test.tls}})
-			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			c, _ := newSecured(t, kafka.Config{BootstrapServers: []string{server}, Timeout: 12 * time.Second, Security: kafka.Security{TLS: &test.tls}})
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			err := calls["DescribeTopics"](ctx, c)
 			if !errors.Is(err, test.want) || !kafka.NotConnected(err) {

@@ -3,6 +3,28 @@ package validation
 // aboutOperation describes the rules for how a Kafka is run.
 var aboutOperation = []About{
 	{
+		Rule: "kafka-annotation-value", Kinds: kafkaKind, Severity: Warn,
+		Summary: "An annotation that takes one of two values has another one, and does not do what was meant. Case matters.",
+		Example: `
+kind: Kafka
+metadata:
+  name: my-cluster
+  annotations:
+    sluice.dev/topics: "True"
+spec:
+  kafka: {}
+`,
+		Mended: `
+kind: Kafka
+metadata:
+  name: my-cluster
+  annotations:
+    sluice.dev/topics: "true"
+spec:
+  kafka: {}
+`,
+	},
+	{
 		Rule: "kafka-auto-rebalance-mode", Kinds: kafkaKind, Severity: Refuse,
 		Summary: "Each mode of auto-rebalance is given once.",
 		Example: `

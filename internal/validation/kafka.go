@@ -50,6 +50,7 @@ var kafkaRules = []rule[kafkaInput]{
 	{"kafka-listener-tls-without-cert-manager", kafkaListenerTLS},
 	{"kafka-auto-rebalance-mode", kafkaAutoRebalanceMode},
 	{"kafka-auto-rebalance-template-missing", kafkaAutoRebalanceTemplate},
+	{"kafka-annotation-value", kafkaAnnotationValue},
 	{"kafka-cordon-unreadable", kafkaCordonUnreadable},
 	{"kafka-cordon-unknown-broker", kafkaCordonUnknown},
 	{"kafka-cordon-too-many", kafkaCordonTooMany},

@@ -57,6 +57,35 @@ func TestListeners(t *testing.T) {
 	}
 }
 
+func TestKafkaAnnotations(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		annotation, value string
+		wrong             bool
+	}{
+		"handed over":                      {annotation: apiv1.AnnotationSluiceManaged, value: "true"},
+		"not handed over":                  {annotation: apiv1.AnnotationSluiceManaged, value: "false"},
+		"a yes, which hands nothing over":  {annotation: apiv1.AnnotationSluiceManaged, value: "yes", wrong: true},
+		"topics, in another case":          {annotation: apiv1.AnnotationSluiceTopics, value: "True", wrong: true},
+		"an empty value":                   {annotation: apiv1.AnnotationSluiceTopics, wrong: true},
+		"the builtin engine":               {annotation: apiv1.AnnotationRebalanceEngine, value: apiv1.EngineBuiltin},
+		"Cruise Control":                   {annotation: apiv1.AnnotationRebalanceEngine, value: apiv1.EngineCruiseControl},
+		"an engine that there is not":      {annotation: apiv1.AnnotationRebalanceEngine, value: "built-in", wrong: true},
+		"restarts for volumes, misspelt":   {annotation: apiv1.AnnotationRollVolumes, value: "ture", wrong: true},
+		"what somebody else's values mean": {annotation: "example.com/managed", value: "yes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := kafka(func(k *apiv1.Kafka) { k.Annotations = map[string]string{tc.annotation: tc.value} })
+			var want []string
+			if tc.wrong {
+				want = []string{"warn kafka-annotation-value metadata.annotations[" + tc.annotation + "]"}
+			}
+			wantSaid(t, validation.Kafka(k, nil, validation.KafkaFacts{}, validation.Options{}), want...)
+		})
+	}
+}
+
 func cordon(text string, mods ...mod[apiv1.Kafka]) *apiv1.Kafka {
 	return kafka(append([]mod[apiv1.Kafka]{bySluice, func(k *apiv1.Kafka) { k.Annotations[apiv1.AnnotationCordon] = text }}, mods...)...)
 }
