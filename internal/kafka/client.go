@@ -177,7 +177,7 @@ func (c *Client) classify(ctx context.Context, err, earlier error) error {
 	if err == nil {
 		return nil
 	}
-	if ctx.Err() != nil {
+	if over(ctx) {
 		return ended(ctx, earlier)
 	}
 	if known, ok := errors.AsType[*kerr.Error](err); ok {
@@ -217,6 +217,16 @@ func (c *Client) connectionError(err error) error {
 		return fmt.Errorf("%w: %w", ErrUnreachable, err)
 	}
 	return err
+}
+
+// over tells whether a call's context has ended. A connection that is given the
+// context's deadline may run into it a moment before the context itself does, and
+// would tell of a fault that is our own impatience.
+func over(ctx context.Context) bool {
+	if deadline, bounded := ctx.Deadline(); bounded && !time.Now().Before(deadline) {
+		<-ctx.Done()
+	}
+	return ctx.Err() != nil
 }
 
 // ended tells why a call's context ended: by a bound of this package or by its
