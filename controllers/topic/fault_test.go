@@ -484,3 +484,33 @@ func TestAWrongGrowthIsNotTheNextResources(t *testing.T) {
 	e.turn()
 	e.wantReady("younger")
 }
+
+// Kafka closes the connection on a request with a text that is longer than its protocol
+// allows, whatever else is in it.
+func TestANameThatNoRequestCanHoldHoldsUpNobody(t *testing.T) {
+	e := newEnv(t)
+	e.kafka.BeforeCall = func(_ string, names []string) {
+		for _, name := range names {
+			if len(name) > 32767 {
+				cut := fmt.Errorf("%w: EOF", kafka.ErrUnreachable)
+				e.kafka.NextDescribeTopicsErr, e.kafka.NextDeleteTopicsErr = cut, cut
+			}
+		}
+	}
+	endless := topicName(strings.Repeat("x", 40000))
+	e.create(aTopic("orders"), aTopic("endless", endless))
+	e.turn()
+	e.wantReady("orders")
+	e.wantReason("endless", kafkav1.ReasonKafkaError)
+
+	// Of one that had another name our own finalizer is on.
+	e.kafka.TopicErrs[fake.CreateTopics+" renamed"] = fake.ErrInvalidConfig
+	e.create(aTopic("renamed"))
+	e.turn()
+	e.change("renamed", endless)
+	e.delete("renamed", "orders")
+	e.turn()
+	if e.exists("renamed") || e.exists("orders") {
+		t.Error("a resource hangs on its finalizer")
+	}
+}

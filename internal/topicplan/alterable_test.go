@@ -3,6 +3,7 @@ package topicplan
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -180,5 +181,40 @@ func TestNumbersOutOfRangeAreProblems(t *testing.T) {
 		if len(problems) != 2 || w.Partitions != BrokerDefault || w.Replicas != BrokerDefault {
 			t.Errorf("%d: wanted %+v with problems %+v, want two problems", n, w, problems)
 		}
+	}
+}
+
+// Kafka closes the connection on a request with a longer text, and with it goes what
+// was asked for other topics.
+func TestTextsThatNoRequestCanHoldAreProblems(t *testing.T) {
+	long := strings.Repeat("x", 32768)
+	for name, test := range map[string]struct {
+		config   map[string]string
+		edit     func(*kafkav1.KafkaTopic)
+		wantPath string
+	}{
+		"as much as fits":              {config: map[string]string{"a": strconv.Quote(long[1:])}},
+		"a value":                      {config: map[string]string{"a": strconv.Quote(long), "b": "1"}, wantPath: "spec.config[a]"},
+		"a value of more bytes":        {config: map[string]string{"a": strconv.Quote(strings.Repeat("é", 16384))}, wantPath: "spec.config[a]"},
+		"a list":                       {config: map[string]string{"a": `["` + long[:20000] + `","` + long[:20000] + `"]`}, wantPath: "spec.config[a]"},
+		"an option":                    {config: map[string]string{long: "1"}, wantPath: "spec.config"},
+		"a name":                       {edit: func(kt *kafkav1.KafkaTopic) { kt.Spec.TopicName = &long }, wantPath: "spec.topicName"},
+		"a value that is left alone":   {config: map[string]string{"a": strconv.Quote(long)}, edit: unmanaging("a")},
+		"an option that is left alone": {config: map[string]string{long: "1"}, edit: unmanaging(long)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			edit := test.edit
+			if edit == nil {
+				edit = func(*kafkav1.KafkaTopic) {}
+			}
+			_, problems := WantedOf(resource(test.config, edit), Alterable{})
+			if test.wantPath == "" && len(problems) > 0 || test.wantPath != "" && len(problems) != 1 {
+				t.Fatalf("%d problems", len(problems))
+			}
+			if len(problems) == 1 && (problems[0].Reason != kafkav1.ReasonKafkaError || !strings.HasPrefix(problems[0].Message, test.wantPath+": ") ||
+				!strings.Contains(problems[0].Message, "32767") || len(problems[0].Message) > 500) {
+				t.Errorf("problem %s: %.500s", problems[0].Reason, problems[0].Message)
+			}
+		})
 	}
 }

@@ -116,6 +116,8 @@ func ending(s Subject) Verdict {
 		return Verdict{Action: Release, Reason: "it is deleted and never managed its topic"}
 	case Internal(s.Topic.ClaimedName()):
 		return Verdict{Action: Release, Reason: "it is deleted and its topic is Kafka's own", Keeps: true}
+	case len(s.Topic.ClaimedName()) > maxText:
+		return Verdict{Action: Release, Reason: "it is deleted and no topic can have its name"}
 	case claimed && !manager.Deleting && manager.Resource != keyOf(s.Topic):
 		return Verdict{Action: Release, Heir: manager.Resource, Reason: fmt.Sprintf("it is deleted and its topic is managed by %s", manager.Resource)}
 	default:

@@ -57,20 +57,47 @@ func WantedOf(t *kafkav1.KafkaTopic, alterable Alterable) (Wanted, []Problem) {
 			w.Replicas = int16(*r)
 		}
 	}
-	set := slices.Sorted(maps.Keys(spec.Config))
+	if name := t.ClaimedName(); len(name) > maxText {
+		problems = append(problems, tooLong("spec.topicName", len(name)))
+	}
+	problems = append(problems, w.take(spec.Config)...)
+	return w, problems
+}
+
+// take renders the options, but for those that are left alone.
+func (w *Wanted) take(config kafkav1.Config) []Problem {
+	var problems []Problem
+	set := slices.Sorted(maps.Keys(config))
 	w.Warnings = w.scope.warnings(set)
 	for _, name := range set {
 		if w.scope.leaves(name) {
 			continue
 		}
-		value, err := configdef.RenderValue(spec.Config[name].Raw)
-		if err != nil {
-			problems = append(problems, Problem{valueReason(err), fmt.Sprintf("spec.config[%s]: %v", name, err)})
+		if len(name) > maxText { // and too long to be shown
+			problems = append(problems, tooLong("spec.config: the name of an option", len(name)))
 			continue
 		}
-		w.Config[name] = value
+		value, err := configdef.RenderValue(config[name].Raw)
+		switch {
+		case err != nil:
+			problems = append(problems, Problem{valueReason(err), fmt.Sprintf("spec.config[%s]: %v", name, err)})
+		case len(value) > maxText:
+			problems = append(problems, tooLong(fmt.Sprintf("spec.config[%s]", name), len(value)))
+		default:
+			w.Config[name] = value
+		}
 	}
-	return w, problems
+	return problems
+}
+
+// maxText is how many bytes a text in a request may have. On a longer one Kafka closes
+// the connection (its generated messages refuse it: MessageDataGenerator), and with it
+// goes what the request asks for all other topics.
+const maxText = math.MaxInt16
+
+func tooLong(path string, bytes int) Problem {
+	return Problem{kafkav1.ReasonKafkaError, fmt.Sprintf(
+		"%s: Kafka is not asked for %d bytes, since a request holds %d of one text: make it shorter", path, bytes, maxText)}
 }
 
 func valueReason(err error) string {
