@@ -117,6 +117,9 @@ func (p *pass) decide(ctx context.Context) {
 			continue
 		}
 		w.memory.Writes = w.plan.Writes
+		if w.seen != nil && w.memory.ID != "" && !w.memory.Deleted {
+			w.memory.ID = w.seen.ID // somebody may have made the topic anew since
+		}
 		p.decideReplicas(ctx, w)
 	}
 }

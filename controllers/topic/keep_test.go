@@ -234,3 +234,30 @@ func TestAPausedResourceThatMovedTakesNothingOfTheNewClusterAlong(t *testing.T) 
 		}
 	}
 }
+
+// What is remembered of an own write must not outlive the topic that it was made to.
+func TestATopicThatSomebodyMadeAnewGoesWithItsResource(t *testing.T) {
+	e := newEnv(t)
+	e.kafka.Normalise = func(_, value string) string { return value + "!" }
+	e.create(aTopic("orders", config("compression.type", `"gzip"`)))
+	e.turn()
+	e.loop.queue.Add(0, e.loop.index.keys()...)
+	e.turn() // sets it, in vain
+	e.clock.Step(time.Minute)
+	e.turn()
+	if n := len(e.get("orders").Status.Conditions); n != 2 {
+		t.Fatalf("%d conditions, want a warning: the write is remembered", n)
+	}
+	e.kafka.RemoveTopic("orders")
+	e.kafka.SetTopic("orders", fake.Topic{ID: "anew", Partitions: 1, Replicas: 1, Config: map[string]string{"compression.type": "gzip!"}})
+	e.clock.Step(time.Hour)
+	e.resync()
+	if got := e.get("orders").Status.TopicID; got != "anew" {
+		t.Fatalf("the status tells of the topic %q", got)
+	}
+	e.delete("orders")
+	e.turn()
+	if len(e.kafka.Topics()) > 0 || e.exists("orders") {
+		t.Errorf("Kafka holds %v: the topic that the resource managed outlived it", e.kafka.Topics())
+	}
+}
