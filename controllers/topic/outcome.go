@@ -29,6 +29,9 @@ func (p *pass) requeue(b batch.Batch[key]) {
 		switch {
 		case w.next.retry, w.next.later:
 			p.queue.Retry(w.key(), w.priority, w.next.wait)
+			if !w.next.kafkas {
+				p.queue.Excuse(w.key())
+			}
 			continue
 		case w.next.returned:
 			p.queue.Add(w.priority, w.key())

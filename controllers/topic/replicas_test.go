@@ -355,3 +355,25 @@ func TestPausedUnmanagedAndLostResourcesKeepOrForgetTheirChange(t *testing.T) {
 	e.turn()
 	e.wantChange("orders", nil)
 }
+
+func TestAChangeThatWaitsMakesAFaultThatPassesNoLastingOne(t *testing.T) {
+	e := changing(t, "orders")
+	e.engine.Errs["orders"] = errors.New("a broker is cordoned")
+	for range 50 {
+		e.clock.Step(4 * time.Second)
+		e.turn()
+	}
+	e.wantReady("orders")
+	e.kafka.TopicErrs[fake.AlterConfigs+" orders"] = fake.ErrTimedOut
+	e.change("orders", config("retention.ms", "5"))
+	e.turn()
+	if c := mainCondition(e.get("orders")); c.Status == "False" {
+		t.Errorf("a first REQUEST_TIMED_OUT was said at once: %+v", c)
+	}
+	// Had it lasted, it would be said.
+	for range 50 {
+		e.clock.Step(4 * time.Second)
+		e.turn()
+	}
+	e.wantReason("orders", kafkav1.ReasonKafkaError)
+}

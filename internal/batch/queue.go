@@ -87,15 +87,15 @@ type pause struct {
 // queue's lock, and must not call the queue.
 func NewQueue[K comparable](c clock.Clock, lockOf func(K) string) *Queue[K] {
 	return &Queue[K]{
-		clock:    c,
-		lockOf:   lockOf,
-		waiting:  map[K]*item[K]{},
-		ready:    itemHeap[K]{before: byPriority[K]},
-		delayed:  itemHeap[K]{before: byDue[K]},
-		flying:   map[K]string{},
-		locks:    map[string]struct{}{},
-		failing:  map[K]failing{},
-		changed:  make(chan struct{}),
+		clock:   c,
+		lockOf:  lockOf,
+		waiting: map[K]*item[K]{},
+		ready:   itemHeap[K]{before: byPriority[K]},
+		delayed: itemHeap[K]{before: byDue[K]},
+		flying:  map[K]string{},
+		locks:   map[string]struct{}{},
+		failing: map[K]failing{},
+		changed: make(chan struct{}),
 	}
 }
 
@@ -177,7 +177,7 @@ func (q *Queue[K]) Retry(k K, p Priority, atLeast time.Duration) time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	row := q.failing[k]
-	if row.count == 0 {
+	if row.since.IsZero() {
 		row.since = q.clock.Now()
 	}
 	d := max(Backoff(row.count), atLeast)
@@ -195,13 +195,24 @@ func (q *Queue[K]) Forget(k K) {
 	delete(q.failing, k)
 }
 
+// Excuse tells that the last retry of a key was for no failure: Failing begins anew,
+// the backoff goes on.
+func (q *Queue[K]) Excuse(k K) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if row, ok := q.failing[k]; ok {
+		row.since = time.Time{}
+		q.failing[k] = row
+	}
+}
+
 // Failing is how long ago the first of the retries in a row was that a key has had
-// since it was last forgotten; 0 if it had none.
+// since it was last forgotten or excused; 0 if it had none.
 func (q *Queue[K]) Failing(k K) time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	row, ok := q.failing[k]
-	if !ok {
+	if !ok || row.since.IsZero() {
 		return 0
 	}
 	return q.clock.Since(row.since)

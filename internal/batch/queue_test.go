@@ -236,6 +236,33 @@ func TestBackoffDoublesUpToAMinute(t *testing.T) {
 	}
 }
 
+func TestFailuresInARowAreCountedFromTheFirst(t *testing.T) {
+	q, c := newTestQueue()
+	retry := func() time.Duration {
+		d := q.Retry("a", Change, 0)
+		c.Step(time.Minute)
+		q.Done(mustTake(t, q))
+		return d
+	}
+	retry()
+	q.Excuse("a")
+	if d := q.Failing("a"); d != 0 {
+		t.Errorf("failing for %s after what was no failure", d)
+	}
+	if second := retry(); second != 2*time.Second {
+		t.Errorf("the backoff began anew with %s", second)
+	}
+	retry()
+	if d := q.Failing("a"); d != 2*time.Minute {
+		t.Errorf("failing for %s, want 2m0s", d)
+	}
+	q.Forget("a")
+	q.Excuse("a")
+	if d := q.Failing("a"); d != 0 {
+		t.Errorf("failing for %s after Forget", d)
+	}
+}
+
 func mustTake(t *testing.T, q *Queue[string]) Batch[string] {
 	t.Helper()
 	b, _, _ := q.tryTake(window)
