@@ -172,14 +172,15 @@ func (p *pass) done(ctx context.Context, works []*work, doing string, err error)
 		p.answered(ctx)
 		return true
 	}
-	err = fmt.Errorf("%s %d topics: %w", doing, len(works), err)
+	// The statuses quote it: how many others were asked for is none of theirs.
+	err = fmt.Errorf("%s topics: %w", doing, err)
 	if errors.Is(err, kafka.ErrUnreachable) {
 		p.aborted = true
 		p.unheard(ctx, works, err)
 		return false
 	}
 	if ctx.Err() == nil { // else we are being stopped
-		ctrl.LoggerFrom(ctx).Error(err, "Failed to change topics: trying again")
+		ctrl.LoggerFrom(ctx).Error(err, "Failed to change topics: trying again", "topics", len(works))
 	}
 	for _, w := range works {
 		w.postpone(err)

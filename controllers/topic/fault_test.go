@@ -514,3 +514,37 @@ func TestANameThatNoRequestCanHoldHoldsUpNobody(t *testing.T) {
 		t.Error("a resource hangs on its finalizer")
 	}
 }
+
+func TestWhatIsAwaitedIsSaidAlikeWhateverElseIsAskedForWithIt(t *testing.T) {
+	for name, fail := range map[string]func(a *fake.Admin, call string){
+		"a creation": func(a *fake.Admin, call string) {
+			if call == fake.CreateTopics {
+				a.NextCreateTopicsErr = kafka.ErrTimeout
+			}
+		},
+		"a creation that is cut off": func(a *fake.Admin, call string) {
+			if call == fake.CreateTopics {
+				a.NextCreateTopicsErr = kafka.ErrUnreachable
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			e.create(aTopic("orders"), aTopic("payments"))
+			e.kafka.BeforeCall = func(call string, _ []string) { fail(e.kafka, call) }
+			for range 10 {
+				e.clock.Step(batch.MaxBackoff)
+				e.turn()
+			}
+			e.wantReason("orders", kafkav1.ReasonKafkaError)
+			e.create(aTopic("later"))
+			e.turn()
+			e.takeWrites()
+			e.clock.Step(batch.MaxBackoff)
+			e.turn()
+			if w := e.takeWrites(); count(w, "status orders") > 0 {
+				t.Errorf("writes: %v, condition %+v: nothing is new", w, mainCondition(e.get("orders")))
+			}
+		})
+	}
+}

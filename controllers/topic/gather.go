@@ -232,7 +232,7 @@ func (p *pass) describable(ctx context.Context, works []*work, err error) bool {
 		p.answered(ctx)
 		return true
 	}
-	err = fmt.Errorf("describing %d topics: %w", len(works), err)
+	err = fmt.Errorf("describing topics: %w", err)
 	p.aborted = true
 	p.unheard(ctx, works, err)
 	return false
@@ -248,7 +248,7 @@ func (p *pass) unheard(ctx context.Context, works []*work, err error) {
 		return
 	}
 	if ctx.Err() == nil { // else we are being stopped
-		ctrl.LoggerFrom(ctx).Error(err, "Kafka answers, but not to all calls: trying again")
+		ctrl.LoggerFrom(ctx).Error(err, "Kafka answers, but not to all calls: trying again", "topics", len(works))
 	}
 	for _, w := range works {
 		w.await(err.Error(), kafka.Wait(err))
