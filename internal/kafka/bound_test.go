@@ -9,6 +9,42 @@ import (
 	"time"
 )
 
+// Statuses quote such an error, and are written anew where its text is another.
+func TestABrokenConnectionIsToldOfAlikeEachTime(t *testing.T) {
+	broker, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = broker.Close() }()
+	go func() {
+		for {
+			conn, err := broker.Accept()
+			if err != nil {
+				return
+			}
+			_ = conn.(*net.TCPConn).SetLinger(0) // with a reset
+			_, _ = conn.Read(make([]byte, 1))
+			_ = conn.Close()
+		}
+	}()
+	c, err := New(Config{BootstrapServers: []string{broker.Addr().String()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	var texts []string
+	for range 2 {
+		_, err := c.CreateTopics(t.Context(), []NewTopic{{Name: "orders"}})
+		if !errors.Is(err, ErrUnreachable) {
+			t.Fatalf("error %v, want one of a broker that cannot be talked to", err)
+		}
+		texts = append(texts, err.Error())
+	}
+	if texts[0] != texts[1] {
+		t.Errorf("it is told of as %q", texts)
+	}
+}
+
 // late is a context whose deadline has passed, which it notices when it is waited
 // for.
 type late struct {

@@ -143,6 +143,7 @@ func (d dialer) dial(ctx context.Context, network, address string) (net.Conn, er
 	if err != nil {
 		return nil, err
 	}
+	conn = farConn{conn}
 	if d.tls == nil {
 		return &plainConn{Conn: conn, address: address}, nil
 	}
@@ -205,6 +206,30 @@ func (d dialer) alert(err error) error {
 		return nil
 	}
 	return fmt.Errorf("%w: the broker ended the connection: %w; %s", ErrTLS, err, d.as)
+}
+
+// farConn leaves its own end out of its errors: it has another port each time, and the
+// statuses that quote an error would change with every attempt.
+type farConn struct{ net.Conn }
+
+// Read implements net.Conn.
+func (c farConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	return n, withoutSource(err)
+}
+
+// Write implements net.Conn.
+func (c farConn) Write(p []byte) (int, error) {
+	n, err := c.Conn.Write(p)
+	return n, withoutSource(err)
+}
+
+// withoutSource changes an error that nobody else has seen yet: each call makes its own.
+func withoutSource(err error) error {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		op.Source = nil
+	}
+	return err
 }
 
 // plainConn recognises a server that speaks TLS by its alert: the first byte of its
