@@ -135,6 +135,7 @@ func (l *loop) renew(ctx context.Context) error {
 	}
 	had := l.link.connected()
 	if had && reflect.DeepEqual(cluster, l.linked) {
+		l.told.once("") // what was wrong is right again
 		return nil
 	}
 	connection, err := l.dial(cluster)

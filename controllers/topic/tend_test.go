@@ -373,3 +373,30 @@ func (e *env) tryChange(name string, edit func(*kafkav1.KafkaTopic)) {
 		return err == nil
 	})
 }
+
+func TestWhatWentMissingAgainIsSaidAgain(t *testing.T) {
+	e := newEnv(t, withCA)
+	e.loop.link.cut(nil)
+	e.recordDials()
+	for range 2 {
+		e.setSecret("one")
+		if err := e.loop.renew(e.ctx); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.kube.Delete(e.ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "sluice", Name: "ca"}}); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			e.loop.report(e.ctx, e.loop.renew(e.ctx))
+		}
+	}
+	said := 0
+	for _, event := range e.events {
+		if strings.HasPrefix(event, reasonNoSecret) {
+			said++
+		}
+	}
+	if said != 2 {
+		t.Errorf("events: %q, want the missing Secret once each time", e.events)
+	}
+}
