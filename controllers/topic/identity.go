@@ -52,6 +52,13 @@ func (x *identities) use(l *loop, id string, connection Connection) error {
 	return nil
 }
 
+// known is the ID of the cluster that a loop was last connected to; empty if none.
+func (x *identities) known(l *loop) string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.of[l]
+}
+
 // forget gives the others a chance that had to stand back.
 func (x *identities) forget(l *loop) {
 	x.mu.Lock()

@@ -133,8 +133,8 @@ func (l *loop) renew(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	had := l.link.connected()
-	if had && reflect.DeepEqual(cluster, l.linked) {
+	had, same := l.link.connected(), reflect.DeepEqual(cluster, l.linked)
+	if had && same && !l.astray(ctx) {
 		l.told.once("") // what was wrong is right again
 		return nil
 	}
@@ -154,11 +154,22 @@ func (l *loop) renew(ctx context.Context) error {
 	l.told.once("")
 	l.answered(ctx)
 	ctrl.LoggerFrom(ctx).Info("Connected to Kafka", "bootstrapServers", cluster.BootstrapServers, "clusterID", id, "anew", had)
-	if had {
+	if had && !same {
 		l.c.recorder.Eventf(l.reference(), nil, corev1.EventTypeNormal, reasonCredentialsChange, "Reconcile",
 			"The topics of the Kafka cluster %s are worked on with its new settings and credentials", l.id)
 	}
 	return nil
+}
+
+// astray tells that the connection leads to another Kafka cluster than the one that
+// this loop has the right to work on: it was built anew, or its address leads to
+// another's by now. Whether it answers at all is the batches' concern.
+func (l *loop) astray(ctx context.Context) bool {
+	// It is no batch, for which a connection would have to be kept open.
+	connection := l.link.take()
+	l.link.give(connection)
+	id, err := connection.Admin.ClusterID(ctx)
+	return err == nil && id != l.c.identities.known(l)
 }
 
 // report says once what keeps the cluster from being worked on.

@@ -400,3 +400,36 @@ func TestWhatWentMissingAgainIsSaidAgain(t *testing.T) {
 		t.Errorf("events: %q, want the missing Secret once each time", e.events)
 	}
 }
+
+// The address of one cluster may come to lead to another's Kafka, or a Kafka be built
+// anew behind it.
+func TestTwoNamesThatCameToBeOneKafkaClusterAreNoticed(t *testing.T) {
+	e := newEnv(t)
+	west := fake.NewAdmin()
+	e.dial = func(c Cluster) (Connection, error) {
+		if c.Name == "west" {
+			return Connection{Admin: west}, nil
+		}
+		return Connection{Admin: e.kafka}, nil
+	}
+	e.loop.link.cut(nil)
+	e.other.link.cut(nil)
+	for _, l := range []*loop{e.loop, e.other} {
+		if err := l.renew(e.ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	west.ID = e.kafka.ID
+	var o *obstacle
+	if err := e.other.renew(e.ctx); !errors.As(err, &o) || o.reason != reasonSameKafka {
+		t.Errorf("error %v, want one that says that both are one", err)
+	}
+	if e.other.link.connected() || !e.loop.link.connected() {
+		t.Error("both are worked on")
+	}
+	// A Kafka that cannot be asked is the batches' concern.
+	e.kafka.NextClusterIDErr = errOutage
+	if err := e.loop.renew(e.ctx); err != nil || !e.loop.link.connected() {
+		t.Errorf("error %v: the connection of the first was given up", err)
+	}
+}

@@ -374,9 +374,7 @@ func (s *suite) identity(t *testing.T) {
 	if second, err := s.client.ClusterID(t.Context()); err != nil || second != first {
 		t.Errorf("ID %q (%v), then %q", first, err, second)
 	}
-	if diff := cmp.Diff(map[string]int{"Metadata": 2}, s.calls.Take()); diff != "" {
-		t.Errorf("requests, -want +got:\n%s", diff)
-	}
+	s.wantCalls(t, nil)
 }
 
 func (s *suite) brokerOptions(t *testing.T) {
