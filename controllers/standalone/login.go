@@ -169,11 +169,13 @@ func (l *login) path(elements ...string) string {
 	return filepath.Join(append([]string{l.root}, elements...)...)
 }
 
-// allCAs joins all that end as CAs do, in the order of their names.
+// allCAs joins all that end as CAs do, in the order of their names. Those that are yet
+// to be filled in are left out: nothing but them is no CA at all, for which the system's
+// must not stand in.
 func allCAs(data map[string][]byte) []byte {
 	var names []string
-	for name := range data {
-		if strings.HasSuffix(name, caSuffix) {
+	for name, ca := range data {
+		if strings.HasSuffix(name, caSuffix) && len(bytes.TrimSpace(ca)) > 0 {
 			names = append(names, name)
 		}
 	}

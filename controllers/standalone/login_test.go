@@ -106,6 +106,7 @@ func TestWhatIsNeededToConnectIsFoundWhereStrimziHasIt(t *testing.T) {
 		secretOf("ca", map[string]string{"ca.crt": ca.pem(), "ca.p12": "x", "ca-old.crt": other.pem()}),
 		secretOf("me", map[string]string{"my.crt": own.pem(), "my.key": own.keyPEM(t)}),
 		secretOf("none", map[string]string{"ca.p12": "x"}),
+		secretOf("blank", map[string]string{"ca.crt": "\n"}),
 	}
 	at := func(name string) options.Secret { return options.Secret{Namespace: "kafka", Name: name} }
 	store := func(path string, password kafka.Secret) options.Store {
@@ -131,13 +132,14 @@ func TestWhatIsNeededToConnectIsFoundWhereStrimziHasIt(t *testing.T) {
 			login: options.TopicOnlyLogin{TLS: true, TrustSecret: at("ca"), KeySecret: at("me"), CertificateKey: "my.crt", KeyKey: "my.key"},
 			want:  "other ca own: me",
 		},
-		"a Secret that is missing": {login: options.TopicOnlyLogin{TLS: true, TrustSecret: at("gone")}, wantErr: "kafka/gone"},
-		"a Secret without a CA":    {login: options.TopicOnlyLogin{TLS: true, TrustSecret: at("none")}, wantErr: "has no CA"},
-		"a Secret without the key": {login: options.TopicOnlyLogin{TLS: true, KeySecret: at("me"), CertificateKey: "my.crt", KeyKey: "no.key"}, wantErr: `"no.key"`},
-		"a wrong password":         {login: options.TopicOnlyLogin{TLS: true, TrustStore: store("/t.p12", "guess")}, wantErr: "/t.p12 is not opened by the password", early: true},
-		"a file that is no store":  {login: options.TopicOnlyLogin{TLS: true, KeyStore: store("/junk.p12", "letmein")}, wantErr: "/junk.p12 must be a PKCS #12 file", early: true},
-		"a store of Java's own":    {login: options.TopicOnlyLogin{TLS: true, TrustStore: store("/old.jks", "letmein")}, wantErr: "keytool -importkeystore", early: true},
-		"a file that is missing":   {login: options.TopicOnlyLogin{TLS: true, KeyStore: store("/gone.p12", "letmein")}, wantErr: "/gone.p12", early: true},
+		"a Secret that is missing":                 {login: options.TopicOnlyLogin{TLS: true, TrustSecret: at("gone")}, wantErr: "kafka/gone"},
+		"a Secret without a CA":                    {login: options.TopicOnlyLogin{TLS: true, TrustSecret: at("none")}, wantErr: "has no CA"},
+		"a Secret whose CA is yet to be filled in": {login: options.TopicOnlyLogin{TLS: true, TrustSecret: at("blank")}, wantErr: "has no CA"},
+		"a Secret without the key":                 {login: options.TopicOnlyLogin{TLS: true, KeySecret: at("me"), CertificateKey: "my.crt", KeyKey: "no.key"}, wantErr: `"no.key"`},
+		"a wrong password":                         {login: options.TopicOnlyLogin{TLS: true, TrustStore: store("/t.p12", "guess")}, wantErr: "/t.p12 is not opened by the password", early: true},
+		"a file that is no store":                  {login: options.TopicOnlyLogin{TLS: true, KeyStore: store("/junk.p12", "letmein")}, wantErr: "/junk.p12 must be a PKCS #12 file", early: true},
+		"a store of Java's own":                    {login: options.TopicOnlyLogin{TLS: true, TrustStore: store("/old.jks", "letmein")}, wantErr: "keytool -importkeystore", early: true},
+		"a file that is missing":                   {login: options.TopicOnlyLogin{TLS: true, KeyStore: store("/gone.p12", "letmein")}, wantErr: "/gone.p12", early: true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
