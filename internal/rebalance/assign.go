@@ -17,10 +17,14 @@ func (p *planner) assign(part *observed.Partition, factor int) (replicas []int32
 	case inFlight(part):
 		return nil, fmt.Sprintf("a reassignment to %v is in flight, which has to end first", target(part))
 	}
-	if len(part.Replicas) > factor {
+	replicas = part.Replicas
+	if len(replicas) > factor {
 		replicas = p.lower(part, factor)
-	} else if replicas, why = p.raise(part, factor); why != "" {
-		return nil, why
+	}
+	if len(part.Replicas) <= factor || p.held(part, replicas) {
+		if replicas, why = p.raise(replicas, factor); why != "" {
+			return nil, why
+		}
 	}
 	// A replica that is in sync is what the others copy from.
 	if !slices.ContainsFunc(replicas, func(id int32) bool { return slices.Contains(part.InSync, id) }) {
@@ -30,6 +34,11 @@ func (p *planner) assign(part *observed.Partition, factor int) (replicas []int32
 		return nil, why
 	}
 	return replicas, ""
+}
+
+// held tells whether one of the replicas is in sync on a broker that is registered.
+func (p *planner) held(part *observed.Partition, replicas []int32) bool {
+	return slices.ContainsFunc(replicas, func(id int32) bool { return p.byID[id] != nil && slices.Contains(part.InSync, id) })
 }
 
 // forbidden tells why Kafka takes no list with these replicas.
@@ -47,12 +56,13 @@ func (p *planner) forbidden(replicas []int32) string {
 	return ""
 }
 
-// raise keeps the replicas and adds to them. Those on brokers that are not
-// registered any more are replaced: Kafka takes no list that names one
-// (validateManualPartitionAssignment in its ReplicationControlManager).
-func (p *planner) raise(part *observed.Partition, factor int) (replicas []int32, why string) {
+// raise keeps the replicas that are held and adds to them up to the factor. Those on
+// brokers that are not registered any more are replaced, also where a fall leaves one:
+// Kafka takes no list that names one (validateManualPartitionAssignment in its
+// ReplicationControlManager).
+func (p *planner) raise(held []int32, factor int) (replicas []int32, why string) {
 	replicas = make([]int32, 0, factor)
-	for _, id := range part.Replicas {
+	for _, id := range held {
 		if p.byID[id] != nil {
 			replicas = append(replicas, id)
 		}

@@ -85,6 +85,7 @@ func TestPlanReplicas(t *testing.T) {
 		"also where the racks suffer":                              {brokers: but([]rebalance.Broker{on(0, "a", 0), on(1, "b", 0), on(2, "b", 0)}, 0, cordoned(rebalance.Draining)), partition: held(0, 1, 2), factor: 2, want: []int32{1, 2}},
 		"and first of all from one that is no more":                {brokers: but(three(), 1, cordoned(rebalance.CordonedByHand)), partition: inSync(held(0, 1, 9), 0, 1), factor: 1, want: []int32{0}},
 		"the last that is in sync stays, wherever it is":           {brokers: but([]rebalance.Broker{on(0, "a", 0), on(1, "a", 0), on(2, "b", 0)}, 0, fenced), partition: inSync(held(0, 1, 2), 0), factor: 1, want: []int32{0}},
+		"what is left on a broker that is no more is replaced":     {brokers: three(), partition: inSync(held(8, 9, 0), 0), factor: 2, want: []int32{0, 1}},
 		"without one in sync nothing is raised":                    {brokers: three(), partition: inSync(held(0)), factor: 2, wantWhy: []string{"none of its replicas [0] is in sync", "bring a broker back"}},
 		"nor lowered":                                              {brokers: three(), partition: inSync(held(0, 1)), factor: 1, wantWhy: []string{"none of its replicas [0 1] is in sync"}},
 		"nor where the one in sync is on a broker that is no more": {brokers: three(), partition: inSync(held(9, 0), 9), factor: 3, wantWhy: []string{"none of its replicas [9 0] is in sync on a broker that could keep it"}},
