@@ -140,6 +140,9 @@ func (in ReplicasInput) ongoing(off []int) ReplicasPlan {
 // over decides when a session is over, or nobody knows it any more.
 func (in ReplicasInput) over(off []int) ReplicasPlan {
 	switch {
+	case len(off) == 0 && !in.Seen.MovingKnown && in.Wanted != BrokerDefault:
+		// Replicas that are added count from the start: not known is not absent.
+		return in.keep("the reassignments in flight are not known", AfterBackoff)
 	case len(off) == 0 && len(in.Seen.Moving) == 0:
 		return ReplicasPlan{Reason: "the session is over and nothing differs"}
 	case len(off) == 0 && in.Wanted == BrokerDefault:

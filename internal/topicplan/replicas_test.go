@@ -75,6 +75,7 @@ func TestDecideReplicas(t *testing.T) {
 		"ongoing: the goal is met though nobody can be asked":              {in: ReplicasInput{Was: ongoing(3, "m"), Wanted: 3, Seen: three, Fault: "gone"}},
 		"ongoing: the engine fails to tell":                                {in: ReplicasInput{Was: ongoing(3, ""), Wanted: 3, Seen: two, Fault: "gone"}, want: ongoing(3, "gone"), wantAgain: AfterBackoff},
 		"ongoing: it may not be over while what is in flight is not known": {in: ReplicasInput{Was: ongoing(2, ""), Wanted: 2, Seen: notAsked, Progress: progress(rebalance.Running)}, want: ongoing(2, ""), wantAgain: Soon},
+		"ongoing: nor where nobody knows the session":                      {in: ReplicasInput{Was: ongoing(2, "m"), Wanted: 2, Seen: notAsked, Progress: progress(rebalance.Unknown)}, want: ongoing(2, "m"), wantAgain: AfterBackoff},
 		"ongoing: the engine fails to tell for a moment":                   {in: ReplicasInput{Was: ongoing(3, "m"), Wanted: 3, Seen: two}, want: ongoing(3, "m"), wantAgain: AfterBackoff},
 		"ongoing: an unknown session is begun anew":                        {in: ReplicasInput{Was: ongoing(3, "m"), Wanted: 3, Seen: two, Progress: progress(rebalance.Unknown)}, want: pending(3, ""), wantBegin: true, wantAgain: AfterBackoff},
 		"ongoing: an unknown session and all is in flight":                 {in: ReplicasInput{Was: ongoing(3, "m"), Wanted: 3, Seen: seenReplicas(map[int32]int{1: 3}, 3, 3), Progress: progress(rebalance.Unknown)}, want: pending(3, ""), wantAgain: Soon},
