@@ -60,7 +60,7 @@ func (s *strimziEnv) read(t *TopicOnly) {
 	t.BootstrapServers = s.servers("STRIMZI_KAFKA_BOOTSTRAP_SERVERS")
 	t.ClientID = s.value("STRIMZI_CLIENT_ID")
 	s.linger()
-	s.flag("STRIMZI_RESOURCE_LABELS", "topic-selector", asItIs)
+	s.flag("STRIMZI_RESOURCE_LABELS", "topic-selector", equalities)
 	s.flag("STRIMZI_FULL_RECONCILIATION_INTERVAL_MS", "resync-interval", milliseconds)
 	s.flag("STRIMZI_MAX_BATCH_SIZE", "max-batch-size", asItIs)
 	s.flag("STRIMZI_MAX_BATCH_LINGER_MS", "max-batch-linger", milliseconds)
@@ -143,6 +143,9 @@ func (s *strimziEnv) flag(name, flag string, convert func(string) (string, error
 }
 
 func asItIs(value string) (string, error) { return value, nil }
+
+// equalities leaves out commas at the end, as Strimzi does (Labels.fromString).
+func equalities(value string) (string, error) { return strings.TrimRight(value, ", "), nil }
 
 func boolean(value string) (string, error) {
 	switch text := strings.ToLower(value); text {

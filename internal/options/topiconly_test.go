@@ -85,6 +85,10 @@ func TestTopicOnlySettings(t *testing.T) {
 			env:  map[string]string{"STRIMZI_RESOURCE_LABELS": "team = a, stage=prod"},
 			want: func(o *TopicOnly) { o.Topics.Selector, o.ClusterName = "team = a, stage=prod", "kafka" },
 		},
+		"a selector with a superfluous comma": {
+			env:  map[string]string{"STRIMZI_RESOURCE_LABELS": "team=a, "},
+			want: func(o *TopicOnly) { o.Topics.Selector, o.ClusterName = "team=a", "kafka" },
+		},
 		"servers as Kafka's clients take them": {
 			env:  map[string]string{"STRIMZI_KAFKA_BOOTSTRAP_SERVERS": " SSL://a:9093 , [::1]:9092,"},
 			want: func(o *TopicOnly) { o.BootstrapServers = []string{"a:9093", "[::1]:9092"} },
