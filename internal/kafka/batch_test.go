@@ -218,3 +218,43 @@ func TestRun(t *testing.T) {
 		})
 	}
 }
+
+// A policy may forbid every topic of a batch in the same words.
+func TestWhatForbidsEveryTopicCostsFewRequests(t *testing.T) {
+	const topics = 1000
+	r := &recorder{answer: func(names []string) (map[string]error, error) {
+		return all(names, code(kerr.PolicyViolation.Code, "the cluster has all the topics that it may have")), nil
+	}}
+	got, err := r.batch().run(t.Context(), &Client{timeout: time.Minute}, sizes(slices.Repeat([]int{1}, topics)...))
+	if err != nil || len(got) != topics {
+		t.Fatalf("%d answers, error %v", len(got), err)
+	}
+	for topic, err := range got {
+		if !errors.Is(err, ErrPolicyViolation) {
+			t.Errorf("%s: %v", topic, err)
+		}
+	}
+	if n := len(r.requests); n > 40 {
+		t.Errorf("%d requests for %d topics", n, topics)
+	}
+}
+
+// Offenders here and there do not take the rest down, however many they are.
+func TestOffendersOfOneRequestAreFoundOneByOne(t *testing.T) {
+	offends := func(name string) bool { return len(name) > 2 && strings.HasSuffix(name, "7") }
+	r := &recorder{answer: func(names []string) (map[string]error, error) {
+		if slices.ContainsFunc(names, offends) {
+			return all(names, code(kerr.PolicyViolation.Code, "no")), nil
+		}
+		return all(names, nil), nil
+	}}
+	got, err := r.batch().run(t.Context(), &Client{timeout: time.Minute}, sizes(slices.Repeat([]int{1}, 300)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for topic, err := range got {
+		if offends(topic) != errors.Is(err, ErrPolicyViolation) {
+			t.Errorf("%s: %v", topic, err)
+		}
+	}
+}
