@@ -99,7 +99,8 @@ func movingOf(partitions []observed.Partition) map[int32]int {
 
 func (p *pass) decideReplicas(ctx context.Context, w *work) {
 	if w.seen == nil {
-		return // it is created as wanted
+		w.replicas = topicplan.ReplicasPlan{} // it is created as wanted
+		return
 	}
 	was := w.memory.Change(w.topic)
 	w.replicas = topicplan.DecideReplicas(topicplan.ReplicasInput{

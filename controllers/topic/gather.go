@@ -162,6 +162,7 @@ func (l *loop) newPass(subjects []subject, heart *batch.Heartbeat) *pass {
 			gone: s.Gone, unsure: s.unsure, moved: s.Moved,
 		}
 		w.memory = l.memories.recall(w.name, s.Topic, p.now)
+		w.replicas.Next = w.memory.Change(s.Topic) // as it was, until it is decided
 		p.works = append(p.works, w)
 	}
 	return p

@@ -377,3 +377,19 @@ func TestAChangeThatWaitsMakesAFaultThatPassesNoLastingOne(t *testing.T) {
 	}
 	e.wantReason("orders", kafkav1.ReasonKafkaError)
 }
+
+func TestASessionOutlivesThatATopicWaitsForItsOptions(t *testing.T) {
+	e := changing(t, "orders")
+	e.turn()
+	e.move("orders", 3)
+	e.kafka.TopicErrs[fake.DescribeConfigs+" orders"] = fake.ErrTimedOut
+	e.change("orders", config("retention.ms", "5"))
+	for range 50 {
+		e.clock.Step(4 * time.Second)
+		e.turn()
+	}
+	e.wantReason("orders", kafkav1.ReasonKafkaError)
+	if got := e.get("orders").Status.ReplicasChange; got == nil || got.SessionID != "session-1" {
+		t.Errorf("status.replicasChange is %+v, want the session", got)
+	}
+}
