@@ -140,9 +140,9 @@ func (p *pass) report(context.Context) {
 		if w.described {
 			p.remember(w)
 		}
-		if w.next.retry && len(problems) == 0 {
-			// Nothing final to say yet; but a session that was begun has to be known
-			// to whoever looks next.
+		if w.next.retry && (len(problems) == 0 || w.growthInDoubt() && saidWrong(w.topic)) {
+			// Nothing final to say yet, or not all that is said already; but a session
+			// that was begun has to be known to whoever looks next.
 			if w.described {
 				s := topicplan.ChangeStatus(w.topic, w.replicas.Next)
 				w.status = &s
@@ -153,6 +153,10 @@ func (p *pass) report(context.Context) {
 		w.status = &s
 	}
 }
+
+// growthInDoubt tells of a growth that was refused in this look, which the next one
+// judges.
+func (w *work) growthInDoubt() bool { return w.plan.GrowTo > 0 && w.memory.GrowthError != "" }
 
 func (w *work) observed() topicplan.Observed {
 	if w.seen == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -253,6 +254,32 @@ func TestRefusedGrowthIsJudgedAfterAFreshDescription(t *testing.T) {
 	delete(e.kafka.Shown, "orders")
 	e.clock.Step(2 * time.Second)
 	e.turn()
+	e.wantReady("orders")
+}
+
+func TestARefusedGrowthBesideAnotherProblemIsSaidOnce(t *testing.T) {
+	e := newEnv(t)
+	e.create(aTopic("orders"))
+	e.turn()
+	e.change("orders", partitions(9))
+	e.change("orders", config("retention.ms", `"x"`))
+	refused := map[string]error{fake.CreatePartitions + " orders": fake.ErrInvalidPartitions, fake.AlterConfigs + " orders": fake.ErrInvalidConfig}
+	for look := range 3 {
+		maps.Copy(e.kafka.TopicErrs, refused)
+		e.loop.queue.Add(batch.Resync, e.loop.index.keys()...)
+		e.turn()
+		e.clock.Step(time.Minute) // for the judgement
+		e.turn()
+		if message := e.wantReason("orders", kafkav1.ReasonKafkaError); !strings.Contains(message, "INVALID_CONFIG") || !strings.Contains(message, "INVALID_PARTITIONS") {
+			t.Errorf("message: %q, want both", message)
+		}
+		if w := e.takeWrites(); look > 0 && len(w) > 0 {
+			t.Errorf("writes of look %d: %v, want none", look, w)
+		}
+		e.clock.Step(time.Minute)
+	}
+	clear(e.kafka.TopicErrs)
+	e.resync()
 	e.wantReady("orders")
 }
 
