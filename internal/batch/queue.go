@@ -87,15 +87,15 @@ type pause struct {
 // queue's lock, and must not call the queue.
 func NewQueue[K comparable](c clock.Clock, lockOf func(K) string) *Queue[K] {
 	return &Queue[K]{
-		clock:    c,
-		lockOf:   lockOf,
-		waiting:  map[K]*item[K]{},
-		ready:    itemHeap[K]{before: byPriority[K]},
-		delayed:  itemHeap[K]{before: byDue[K]},
-		flying:   map[K]string{},
-		locks:    map[string]struct{}{},
-		failing:  map[K]failing{},
-		changed:  make(chan struct{}),
+		clock:   c,
+		lockOf:  lockOf,
+		waiting: map[K]*item[K]{},
+		ready:   itemHeap[K]{before: byPriority[K]},
+		delayed: itemHeap[K]{before: byDue[K]},
+		flying:  map[K]string{},
+		locks:   map[string]struct{}{},
+		failing: map[K]failing{},
+		changed: make(chan struct{}),
 	}
 }
 
