@@ -25,7 +25,7 @@ export SLUICE_HELM := $(HELM)
 
 .PHONY: help
 help: ## Show what can be made
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(CONTROLLER_GEN):
 	@.tools/build controller-gen sigs.k8s.io/controller-tools/cmd/controller-gen $@ "half a minute"

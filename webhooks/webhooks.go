@@ -30,13 +30,13 @@ import (
 // Paths at which the manager's webhook server answers, one for each resource.
 // The chart's webhook configuration names the same.
 const (
-	PathKafka        = "/validate-kafkas"
-	PathNodePool     = "/validate-kafkanodepools"
-	PathScale        = "/validate-kafkanodepools-scale"
-	PathTopic        = "/validate-kafkatopics"
-	PathRebalance    = "/validate-kafkarebalances"
-	PathConnect      = "/validate-kafkaconnects"
-	PathMirrorMaker2 = "/validate-kafkamirrormaker2s"
+	pathKafka        = "/validate-kafkas"
+	pathNodePool     = "/validate-kafkanodepools"
+	pathScale        = "/validate-kafkanodepools-scale"
+	pathTopic        = "/validate-kafkatopics"
+	pathRebalance    = "/validate-kafkarebalances"
+	pathConnect      = "/validate-kafkaconnects"
+	pathMirrorMaker2 = "/validate-kafkamirrormaker2s"
 )
 
 // Options of the webhooks.
@@ -88,13 +88,13 @@ func Add(mgr ctrl.Manager, opts Options) error {
 	rules := validation.Options{StrictConfig: opts.StrictConfig, Alterable: opts.Alterable}
 	r := registrar{mgr: mgr, decoder: admission.NewDecoder(mgr.GetScheme()), metrics: metrics.NewAdmission(ctrlmetrics.Registry)}
 
-	register(r, PathKafka, apiv1.KindKafka, judgeKafka(s, func() validation.Options { return certs.in(rules) }), nil)
-	register(r, PathNodePool, apiv1.KindKafkaNodePool, judgeNodePool(s, rules), judgeNodePoolDeletion(s))
-	register(r, PathTopic, apiv1.KindKafkaTopic, judgeTopic(s, rules), nil)
-	register(r, PathRebalance, apiv1.KindKafkaRebalance, judgeRebalance(s, rules), nil)
-	register(r, PathConnect, apiv1.KindKafkaConnect, judgeConnect(rules), nil)
-	register(r, PathMirrorMaker2, apiv1.KindKafkaMirrorMaker2, judgeMirrorMaker2(rules), nil)
-	r.serve(PathScale, apiv1.KindKafkaNodePool, &scaleHandler{
+	register(r, pathKafka, apiv1.KindKafka, judgeKafka(s, func() validation.Options { return certs.in(rules) }), nil)
+	register(r, pathNodePool, apiv1.KindKafkaNodePool, judgeNodePool(s, rules), judgeNodePoolDeletion(s))
+	register(r, pathTopic, apiv1.KindKafkaTopic, judgeTopic(s, rules), nil)
+	register(r, pathRebalance, apiv1.KindKafkaRebalance, judgeRebalance(s, rules), nil)
+	register(r, pathConnect, apiv1.KindKafkaConnect, judgeConnect(rules), nil)
+	register(r, pathMirrorMaker2, apiv1.KindKafkaMirrorMaker2, judgeMirrorMaker2(rules), nil)
+	r.serve(pathScale, apiv1.KindKafkaNodePool, &scaleHandler{
 		answers: r.answers(apiv1.KindKafkaNodePool), cache: mgr.GetCache(), live: mgr.GetAPIReader(), judge: judgeNodePool(s, rules),
 	})
 	return pod.Add(mgr, func(h admission.Handler) admission.Handler { return r.measured("Pod", h) })

@@ -15,6 +15,7 @@ import (
 	"github.com/sluice-kafka/sluice/internal/kafka"
 	"github.com/sluice-kafka/sluice/internal/metrics"
 	"github.com/sluice-kafka/sluice/internal/observed"
+	"github.com/sluice-kafka/sluice/internal/scaledown"
 )
 
 // Options of the cluster controller. What is zero gets its default.
@@ -121,8 +122,8 @@ func (noRebalancer) Rebalance(context.Context, Scaling) error { return nil }
 func (o Options) complete() Options {
 	setDefault(&o.LookInterval, 2*time.Minute)
 	setDefault(&o.WatchInterval, 5*time.Second)
-	setDefault(&o.EmptyFor, 5*time.Second)
-	setDefault(&o.EmptyForUncordoned, 30*time.Second)
+	setDefault(&o.EmptyFor, scaledown.DefaultInterval)
+	setDefault(&o.EmptyForUncordoned, scaledown.DefaultUncordonedInterval)
 	setDefault(&o.BrokerCalls, 16)
 	setDefault(&o.Workers, 4)
 	if o.Selector == nil {

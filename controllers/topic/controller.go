@@ -94,7 +94,7 @@ func Add(mgr ctrl.Manager, opts Options, dial func(Cluster) (Connection, error))
 		}
 	}
 	if c.opts.Debug {
-		if err := mgr.AddMetricsServerExtraHandler(PathResync, c.debugResync()); err != nil {
+		if err := mgr.AddMetricsServerExtraHandler(pathResync, c.debugResync()); err != nil {
 			return fmt.Errorf("setting up the topic controller: %w", err)
 		}
 	}

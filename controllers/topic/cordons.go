@@ -31,18 +31,27 @@ func Cordons(live client.Reader, kafka types.NamespacedName) func(context.Contex
 		if err != nil {
 			return nil, fmt.Errorf("reading the annotation %s of Kafka %s: %w", kafkav1.AnnotationCordon, kafka, err)
 		}
-		cm := &corev1.ConfigMap{}
-		err = live.Get(ctx, types.NamespacedName{Namespace: kafka.Namespace, Name: facts.Name(kafka.Name)}, cm)
-		if apierrors.IsNotFound(err) {
-			return nil, nil // Sluice does not run this cluster
-		}
-		var seen facts.Facts
-		if err == nil {
-			seen, err = facts.Decode(cm)
-		}
+		seen, found, err := published(ctx, live, kafka)
 		if err != nil {
 			return nil, fmt.Errorf("reading which brokers of Kafka %s are being emptied: %w", kafka, err)
 		}
+		if !found {
+			return nil, nil // Sluice does not run this cluster
+		}
 		return rebalance.CordonsOf(seen, byHand), nil
 	}
+}
+
+// published reads what the cluster controller published of a Kafka, if it did.
+func published(ctx context.Context, from client.Reader, kafka types.NamespacedName) (seen facts.Facts, found bool, err error) {
+	cm := &corev1.ConfigMap{}
+	err = from.Get(ctx, types.NamespacedName{Namespace: kafka.Namespace, Name: facts.Name(kafka.Name)}, cm)
+	if apierrors.IsNotFound(err) {
+		return facts.Facts{}, false, nil
+	}
+	if err != nil {
+		return facts.Facts{}, false, err
+	}
+	seen, err = facts.Decode(cm)
+	return seen, err == nil, err
 }

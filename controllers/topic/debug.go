@@ -7,9 +7,9 @@ import (
 	"github.com/sluice-kafka/sluice/internal/batch"
 )
 
-// PathResync is where a full look at all topics is asked for, beside the metrics
+// pathResync is where a full look at all topics is asked for, beside the metrics
 // and behind the flag that opens /debug/pprof.
-const PathResync = "/debug/resync"
+const pathResync = "/debug/resync"
 
 // clusterStanding tells how far a cluster's topics are.
 type clusterStanding struct {

@@ -15,8 +15,8 @@ import (
 const (
 	// NoEngineExternal is for a cluster of the table of external ones.
 	NoEngineExternal = "Sluice moves no replicas in a cluster that it does not run unless the table of external clusters says so (replicasEngine: builtin)"
-	// NoEngineCruiseControl is for a Kafka with Cruise Control.
-	NoEngineCruiseControl = "Sluice does not drive Cruise Control yet (to have it move replicas itself, annotate the Kafka sluice.dev/rebalance-engine: builtin)"
+	// noEngineCruiseControl is for a Kafka with Cruise Control.
+	noEngineCruiseControl = "Sluice does not drive Cruise Control yet (to have it move replicas itself, annotate the Kafka sluice.dev/rebalance-engine: builtin)"
 	// NoEngineTopicOnly is for the topic-only mode.
 	NoEngineTopicOnly = "the topic operator on its own moves no replicas"
 )

@@ -40,6 +40,7 @@ type pass struct {
 	// shortage is why there may be too few brokers for a replication factor; looked
 	// up once a batch.
 	shortage *string
+	orphans  *orphans
 }
 
 // work is one resource of a batch.
@@ -155,7 +156,7 @@ func (w *work) postpone(err error) {
 
 // newPass begins with what everything in it is decided from.
 func (l *loop) newPass(subjects []subject, heart *batch.Heartbeat) *pass {
-	p := &pass{loop: l, now: l.c.opts.Clock.Now(), heart: heart, kept: l.c.schema.kept()}
+	p := &pass{loop: l, now: l.c.opts.Clock.Now(), heart: heart, kept: l.c.schema.kept(), orphans: l.c.newOrphans()}
 	for _, s := range subjects {
 		w := &work{
 			topic: s.Topic, priority: s.priority, name: s.Topic.ClaimedName(), verdict: topicplan.Judge(s.Subject),

@@ -111,7 +111,7 @@ type Options struct {
 	Standalone bool
 	// Metrics to count in; counted nowhere if nil.
 	Metrics *metrics.Topic
-	// Debug serves PathResync beside the metrics.
+	// Debug serves /debug/resync beside the metrics.
 	Debug bool
 	// Clock; the real one if nil.
 	Clock clock.Clock

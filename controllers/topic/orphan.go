@@ -68,7 +68,7 @@ func (p *pass) giveUp(ctx context.Context) {
 		}
 		orphan, known := wanted[w.topic.Namespace]
 		if !known {
-			orphan = p.c.orphansIn(ctx, w.topic.Namespace)
+			orphan = p.orphans.wanted(ctx, w.topic.Namespace)
 			wanted[w.topic.Namespace] = orphan
 			p.heart.Beat()
 		}
@@ -80,24 +80,28 @@ func (p *pass) giveUp(ctx context.Context) {
 	}
 }
 
-// orphans tells of topics that were left behind.
+// orphans tells of topics that are to be left behind, and that were. It lasts for a
+// batch.
 type orphans struct {
 	c *Controller
-	// closed are the namespaces that take no Event any more.
-	closed map[string]bool
+	// namespaces as they were read, each once.
+	namespaces map[string]namespace
 }
 
-func (c *Controller) newOrphans() *orphans { return &orphans{c: c, closed: map[string]bool{}} }
+// namespace is what all namespaces have, or why it was not read.
+type namespace struct {
+	*metav1.PartialObjectMetadata
+	err error
+}
+
+func (c *Controller) newOrphans() *orphans {
+	return &orphans{c: c, namespaces: map[string]namespace{}}
+}
 
 func (o *orphans) say(ctx context.Context, t *kafkav1.KafkaTopic, cluster string, why orphaning) {
 	o.c.opts.Metrics.Orphaned(cluster, why.reason)
 	ctrl.LoggerFrom(ctx).Info("Left a topic behind", "kafkaTopic", keyOf(t).String(), "topicName", t.ClaimedName(), "reason", why.message)
-	closed, known := o.closed[t.Namespace]
-	if !known {
-		closed = o.c.closing(ctx, t.Namespace)
-		o.closed[t.Namespace] = closed
-	}
-	if !closed {
+	if !o.closing(ctx, t.Namespace) {
 		o.c.recorder.Eventf(t, nil, corev1.EventTypeWarning, "TopicOrphaned", "Reconcile",
 			"The topic %s was not deleted from Kafka: %s", t.ClaimedName(), why.message)
 	}
@@ -106,12 +110,12 @@ func (o *orphans) say(ctx context.Context, t *kafkav1.KafkaTopic, cluster string
 // closing tells whether a namespace is being deleted: nothing can be created there
 // (NamespaceLifecycle in Kubernetes' admission plugins). Where that cannot be learnt
 // the attempt will tell.
-func (c *Controller) closing(ctx context.Context, namespace string) bool {
-	if c.opts.Standalone {
+func (o *orphans) closing(ctx context.Context, name string) bool {
+	if o.c.opts.Standalone {
 		return false // it has no right to read namespaces, and sends no Events
 	}
-	object, err := c.metadata(ctx, corev1.SchemeGroupVersion.WithKind("Namespace"), key{Name: namespace})
-	return apierrors.IsNotFound(err) || err == nil && object.DeletionTimestamp != nil
+	ns := o.namespace(ctx, name)
+	return apierrors.IsNotFound(ns.err) || ns.err == nil && ns.DeletionTimestamp != nil
 }
 
 // kafkaGone asks the API server, past the cache, whether a Kafka is gone or being
@@ -129,33 +133,43 @@ func (c *Controller) kafkaGone(ctx context.Context, k types.NamespacedName) (str
 	return "", nil
 }
 
-// orphansIn tells whether topics of a namespace are left behind when Kafka is
+// wanted tells whether topics of a namespace are left behind when Kafka is
 // unreachable for long.
-func (c *Controller) orphansIn(ctx context.Context, namespace string) bool {
-	if c.opts.Standalone { // it has no right to read namespaces
-		return c.opts.OrphanUnreachable
+func (o *orphans) wanted(ctx context.Context, name string) bool {
+	if o.c.opts.Standalone { // it has no right to read namespaces
+		return o.c.opts.OrphanUnreachable
 	}
-	object, err := c.metadata(ctx, corev1.SchemeGroupVersion.WithKind("Namespace"), key{Name: namespace})
-	log := ctrl.LoggerFrom(ctx).WithValues("namespace", namespace)
-	if err != nil {
+	ns := o.namespace(ctx, name)
+	log := ctrl.LoggerFrom(ctx).WithValues("namespace", name)
+	if ns.err != nil {
 		// Roles of somebody's own, in place of the chart's, may lack that right.
-		if !apierrors.IsForbidden(err) {
-			log.Error(err, "Failed to read what the namespace says of an unreachable Kafka: going by --on-unreachable")
+		if !apierrors.IsForbidden(ns.err) {
+			log.Error(ns.err, "Failed to read what the namespace says of an unreachable Kafka: going by --on-unreachable")
 		}
-		return c.opts.OrphanUnreachable
+		return o.c.opts.OrphanUnreachable
 	}
-	switch policy := object.Annotations[kafkav1.AnnotationOnUnreachable]; policy {
+	switch policy := ns.Annotations[kafkav1.AnnotationOnUnreachable]; policy {
 	case kafkav1.OnUnreachableOrphan:
 		return true
 	case kafkav1.OnUnreachableWait:
 		return false
 	case "":
-		return c.opts.OrphanUnreachable
+		return o.c.opts.OrphanUnreachable
 	default:
 		log.Error(errors.New("unknown value"), "Keeping the topics of a namespace whose annotation is not understood",
 			"annotation", kafkav1.AnnotationOnUnreachable, "value", policy, "known", []string{kafkav1.OnUnreachableWait, kafkav1.OnUnreachableOrphan})
 		return false
 	}
+}
+
+// namespace reads it past the cache, where the batch has not done so yet.
+func (o *orphans) namespace(ctx context.Context, name string) namespace {
+	read, known := o.namespaces[name]
+	if !known {
+		read.PartialObjectMetadata, read.err = o.c.metadata(ctx, corev1.SchemeGroupVersion.WithKind("Namespace"), key{Name: name})
+		o.namespaces[name] = read
+	}
+	return read
 }
 
 // metadata reads what all objects have, so that nothing else in one can fail.

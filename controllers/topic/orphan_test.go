@@ -217,6 +217,23 @@ func TestAResourceWaitsForAnUnreachableKafkaUnlessItsTopicIsToBeOrphaned(t *test
 	}
 }
 
+func TestOneLookAtANamespaceServesABatchThatIsGivenUp(t *testing.T) {
+	e := newEnv(t)
+	e.createNamespace(kafkav1.OnUnreachableOrphan)
+	e.create(aTopic("t0"), aTopic("t1"))
+	e.turn()
+	e.kafka.Unreachable = fmt.Errorf("%w: %w", kafka.ErrUnreachable, errOutage)
+	e.delete("t0", "t1")
+	reads := e.reads
+	e.unreachableFor(12*time.Minute, nil)
+	if got := e.said("TopicOrphaned"); got != 2 {
+		t.Errorf("%d topics were left behind, want both; events: %q", got, e.events)
+	}
+	if got := e.reads - reads; got != 1 {
+		t.Errorf("%d reads past the cache, want one of the namespace", got)
+	}
+}
+
 // unreachableFor lets an outage last.
 func (e *env) unreachableFor(d time.Duration, read error) {
 	e.t.Helper()

@@ -325,7 +325,7 @@ func TestReassignmentsThatCannotBeListedBreakReplicasAlone(t *testing.T) {
 func TestWithoutAnEngineTheTextSaysWhy(t *testing.T) {
 	for why, want := range map[string]string{
 		"": "nothing changes replication factors", NoEngineExternal: "replicasEngine: builtin",
-		NoEngineCruiseControl: "sluice.dev/rebalance-engine: builtin", NoEngineTopicOnly: "topic operator",
+		noEngineCruiseControl: "sluice.dev/rebalance-engine: builtin", NoEngineTopicOnly: "topic operator",
 	} {
 		e := newEnv(t, func(o *Options) { o.Clusters[0].NoEngine = why })
 		e.kafka.SetTopic("orders", fake.Topic{Partitions: 3, Replicas: 1})

@@ -24,7 +24,7 @@ import (
 func (e *env) askResync(method string) (int, []clusterStanding) {
 	e.t.Helper()
 	answer := httptest.NewRecorder()
-	e.c.debugResync().ServeHTTP(answer, httptest.NewRequestWithContext(e.ctx, method, PathResync, nil))
+	e.c.debugResync().ServeHTTP(answer, httptest.NewRequestWithContext(e.ctx, method, pathResync, nil))
 	var standings []clusterStanding
 	if answer.Code == http.StatusOK {
 		if err := json.Unmarshal(answer.Body.Bytes(), &standings); err != nil {

@@ -59,7 +59,7 @@ func clusterOf(k *kafkav1.Kafka) (Cluster, *obstacle) {
 	name := client.ObjectKeyFromObject(k)
 	cluster := Cluster{Name: k.Name, Namespaces: []string{k.Namespace}, Kafka: &name, UID: k.UID}
 	if !builtinEngine(k) {
-		cluster.NoEngine = NoEngineCruiseControl
+		cluster.NoEngine = noEngineCruiseControl
 	}
 	if secret := k.Annotations[kafkav1.AnnotationTopicsCredentials]; secret != "" {
 		cluster.Credentials = &key{Namespace: k.Namespace, Name: secret}

@@ -7,9 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/sluice-kafka/sluice/internal/facts"
@@ -52,21 +49,11 @@ func (p *pass) facts(ctx context.Context) (facts.Facts, bool) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, writeLimit)
 	defer cancel()
-	var cm corev1.ConfigMap
-	name := types.NamespacedName{Namespace: p.cluster.Kafka.Namespace, Name: facts.Name(p.cluster.Kafka.Name)}
-	err := p.c.client.Get(ctx, name, &cm)
-	if apierrors.IsNotFound(err) {
-		return facts.Facts{}, false
-	}
-	var seen facts.Facts
-	if err == nil {
-		seen, err = facts.Decode(&cm)
-	}
+	seen, found, err := published(ctx, p.c.client, *p.cluster.Kafka)
 	if err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "Judging a replication factor without what is known of the cluster's brokers", "configMap", name.String())
-		return facts.Facts{}, false
+		ctrl.LoggerFrom(ctx).Error(err, "Judging a replication factor without what is known of the cluster's brokers", "kafka", p.cluster.Kafka.String())
 	}
-	return seen, true
+	return seen, found
 }
 
 func shortageIn(seen facts.Facts) string {

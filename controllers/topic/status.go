@@ -86,14 +86,13 @@ func (p *pass) releaseFinalizers(ctx context.Context) {
 		}
 	}
 	p.takeFinalizers(ctx, marked)
-	orphans := p.c.newOrphans()
 	for _, w := range released {
 		if w.next.out {
 			continue // it could not be let go
 		}
 		w.leave(w.verdict.Reason)
 		if w.orphaned.reason != "" {
-			orphans.say(ctx, w.topic, p.id, w.orphaned)
+			p.orphans.say(ctx, w.topic, p.id, w.orphaned)
 		}
 		if w.deselected() {
 			p.index.left(w.topic)

@@ -41,9 +41,9 @@ func Leftovers(kafka *apiv1.Kafka, version string, broker int32, live Live) []st
 
 // carriable are the options that can be set dynamically on one broker.
 func carriable(kafka *apiv1.Kafka, version string) []string {
-	listeners := []string{listenerPrefix(ReplicationListener)}
+	listeners := []string{listenerPrefix(replicationListener)}
 	for _, l := range Listeners(kafka) {
-		listeners = append(listeners, listenerPrefix(ListenerName(l)))
+		listeners = append(listeners, listenerPrefix(listenerName(l)))
 	}
 	names := map[string]bool{}
 	for _, name := range configdef.BrokerNames() {

@@ -14,10 +14,10 @@ const (
 	ControlPlanePort = 9090
 	// ReplicationPort is where brokers listen for each other and for operators.
 	ReplicationPort = 9091
-	// ControlPlaneListener and ReplicationListener are the listeners' names in
+	// controlPlaneListener and replicationListener are the listeners' names in
 	// Kafka.
-	ControlPlaneListener = "CONTROLPLANE-9090"
-	ReplicationListener  = "REPLICATION-9091"
+	controlPlaneListener = "CONTROLPLANE-9090"
+	replicationListener  = "REPLICATION-9091"
 )
 
 // Listeners returns those of the user's listeners that brokers open, in the
@@ -34,8 +34,8 @@ func Listeners(k *apiv1.Kafka) []apiv1.KafkaListener {
 	return open
 }
 
-// ListenerName is the name in Kafka of a listener of the user's.
-func ListenerName(l apiv1.KafkaListener) string {
+// listenerName is the name in Kafka of a listener of the user's.
+func listenerName(l apiv1.KafkaListener) string {
 	return strings.ToUpper(l.Name) + "-" + strconv.FormatInt(l.Port, 10)
 }
 

@@ -131,17 +131,17 @@ func listeners(in Input) map[string]string {
 		port int64
 	}
 	var own []listener
-	protocols := []string{ControlPlaneListener + ":PLAINTEXT", ReplicationListener + ":PLAINTEXT"}
+	protocols := []string{controlPlaneListener + ":PLAINTEXT", replicationListener + ":PLAINTEXT"}
 	if in.Node.Controller {
-		own = append(own, listener{ControlPlaneListener, ControlPlanePort})
+		own = append(own, listener{controlPlaneListener, ControlPlanePort})
 	}
 	if in.Node.Broker {
-		own = append(own, listener{ReplicationListener, ReplicationPort})
+		own = append(own, listener{replicationListener, ReplicationPort})
 	}
 	if in.Node.Broker {
 		for _, l := range Listeners(in.Kafka) {
-			own = append(own, listener{ListenerName(l), l.Port})
-			protocols = append(protocols, ListenerName(l)+":PLAINTEXT")
+			own = append(own, listener{listenerName(l), l.Port})
+			protocols = append(protocols, listenerName(l)+":PLAINTEXT")
 		}
 	}
 	var bound, advertised []string
@@ -153,10 +153,10 @@ func listeners(in Input) map[string]string {
 		"listeners":                      strings.Join(bound, ","),
 		"advertised.listeners":           strings.Join(advertised, ","),
 		"listener.security.protocol.map": strings.Join(protocols, ","),
-		"controller.listener.names":      ControlPlaneListener,
+		"controller.listener.names":      controlPlaneListener,
 	}
 	if in.Node.Broker {
-		options["inter.broker.listener.name"] = ReplicationListener
+		options["inter.broker.listener.name"] = replicationListener
 	}
 	return options
 }

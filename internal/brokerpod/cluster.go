@@ -63,7 +63,7 @@ func service(kafka *apiv1.Kafka, f *faults, name, part string, t *apiv1.Internal
 		ObjectMeta: objectMeta(kafka, name),
 		Spec: corev1.ServiceSpec{
 			Type:     corev1.ServiceTypeClusterIP,
-			Selector: PodLabels(kafka.Name),
+			Selector: podLabels(kafka.Name),
 			Ports:    []corev1.ServicePort{servicePort(portReplication, brokerconfig.ReplicationPort)},
 		},
 	}
@@ -107,7 +107,7 @@ func disruptionBudget(kafka *apiv1.Kafka, existingPods int, f *faults) *policyv1
 		ObjectMeta: objectMeta(kafka, componentName(kafka.Name)),
 		Spec: policyv1.PodDisruptionBudgetSpec{
 			MinAvailable: ptr.To(intstr.FromInt(max(0, existingPods-1))),
-			Selector:     &metav1.LabelSelector{MatchLabels: PodLabels(kafka.Name)},
+			Selector:     &metav1.LabelSelector{MatchLabels: podLabels(kafka.Name)},
 		},
 	}
 	if t := kafka.Spec.Kafka.Template; t != nil && t.PodDisruptionBudget != nil {

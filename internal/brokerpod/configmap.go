@@ -20,7 +20,7 @@ func ConfigMap(in Input, file, metadataVersion string, rack *string) *corev1.Con
 	data := map[string]string{
 		KeyServerConfig:    file,
 		KeyMetadataVersion: metadataVersion + "\n",
-		KeyLogging:         logging,
+		keyLogging:         logging,
 	}
 	if rack != nil {
 		data[KeyRack] = *rack

@@ -44,9 +44,9 @@ func container(in Input, f *faults) corev1.Container {
 	resources := ptr.Deref(object[corev1.ResourceRequirements](in.Pool.Spec.Resources, f.of(in, true, "resources")), corev1.ResourceRequirements{})
 
 	c := corev1.Container{
-		Name:            ContainerName,
+		Name:            containerName,
 		Image:           cmp.Or(in.Kafka.Spec.Kafka.Image, "apache/kafka:"+in.Version),
-		Command:         []string{"/bin/sh", "-c", script, ContainerName},
+		Command:         []string{"/bin/sh", "-c", script, containerName},
 		Args:            literal(jvmOptions(in, resources, f)),
 		Env:             environment(in),
 		Ports:           containerPorts(in),

@@ -12,7 +12,7 @@ import (
 )
 
 // loggingOption points Log4j to the node's own configuration of logs.
-const loggingOption = "-Dlog4j2.configurationFile=" + configDir + "/" + KeyLogging
+const loggingOption = "-Dlog4j2.configurationFile=" + configDir + "/" + keyLogging
 
 // performance are the options that Kafka's own start script gives
 // (KAFKA_JVM_PERFORMANCE_OPTS in bin/kafka-run-class.sh), and one that ends a

@@ -20,12 +20,12 @@ const (
 	// KeyRack holds a broker's rack, where the Kafka has spec.kafka.rack. Until it
 	// is there the kubelet holds the container back.
 	KeyRack = "rack"
-	// KeyLogging holds the configuration of Kafka's logs.
-	KeyLogging = "log4j2.properties"
+	// keyLogging holds the configuration of Kafka's logs.
+	keyLogging = "log4j2.properties"
 )
 
-// ContainerName is that of the container that runs Kafka.
-const ContainerName = "kafka"
+// containerName is that of the container that runs Kafka.
+const containerName = "kafka"
 
 // BootstrapServiceName is that of the service which leads clients to any broker,
 // as Strimzi names it.
@@ -35,8 +35,8 @@ func BootstrapServiceName(cluster string) string { return cluster + "-kafka-boot
 // it.
 func componentName(cluster string) string { return cluster + "-kafka" }
 
-// PodLabels select all pods of a cluster, and nothing else.
-func PodLabels(cluster string) map[string]string {
+// podLabels select all pods of a cluster, and nothing else.
+func podLabels(cluster string) map[string]string {
 	return map[string]string{
 		apiv1.LabelCluster: cluster,
 		apiv1.LabelKind:    apiv1.KindKafka,
@@ -48,7 +48,7 @@ func PodLabels(cluster string) map[string]string {
 // them depends on the version of the operator, which would restart every node
 // when the operator is upgraded.
 func clusterLabels(cluster string) map[string]string {
-	return merge(PodLabels(cluster), map[string]string{
+	return merge(podLabels(cluster), map[string]string{
 		apiv1.LabelComponentType:       apiv1.ComponentKafka,
 		"app.kubernetes.io/name":       apiv1.ComponentKafka,
 		"app.kubernetes.io/instance":   cluster,

@@ -31,15 +31,28 @@ const (
 	KeyOAuthCA          = "oauth.ca.crt"
 )
 
-// Kafka's own keys for what the keys of OAUTHBEARER say (KIP-768, KIP-1139), and those
-// that name a Java class for what is built in here.
+// Security protocols of Kafka's clients (SecurityProtocol): the values of
+// KeySecurityProtocol.
+const (
+	ProtocolPlain     = "PLAINTEXT"
+	ProtocolTLS       = "SSL"
+	ProtocolSASLPlain = "SASL_PLAINTEXT"
+	ProtocolSASLTLS   = "SASL_SSL"
+)
+
+// Keys that name a Java class for what is built in here: SecurityOf lets any pass, and
+// heeds none.
+const (
+	KeyLoginHandler  = "sasl.login.callback.handler.class"
+	KeyClientHandler = "sasl.client.callback.handler.class"
+)
+
+// Kafka's own keys for what the keys of OAUTHBEARER say (KIP-768, KIP-1139).
 const (
 	kafkaTokenURL     = "sasl.oauthbearer.token.endpoint.url"
 	kafkaClientID     = "sasl.oauthbearer.client.credentials.client.id"
 	kafkaClientSecret = "sasl.oauthbearer.client.credentials.client.secret"
 	kafkaScope        = "sasl.oauthbearer.scope"
-	kafkaLoginClass   = "sasl.login.callback.handler.class"
-	kafkaClientClass  = "sasl.client.callback.handler.class"
 )
 
 // known are the keys of the families below, in which a key that has no meaning here
@@ -47,7 +60,7 @@ const (
 var known = []string{
 	KeySecurityProtocol, KeyHostNameCheck, KeySASLMechanism, KeyJAAS,
 	KeyOAuthTokenURL, KeyOAuthClientID, KeyOAuthSecret, KeyOAuthScope, KeyOAuthCA,
-	kafkaTokenURL, kafkaClientID, kafkaClientSecret, kafkaScope, kafkaLoginClass, kafkaClientClass,
+	kafkaTokenURL, kafkaClientID, kafkaClientSecret, kafkaScope, KeyLoginHandler, KeyClientHandler,
 }
 
 var families = []string{"sasl.", "oauth.", "ssl.", "security."}
@@ -342,13 +355,12 @@ func tokenURL(text string) bool {
 	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Hostname() != "" && u.User == nil
 }
 
-// protocols are Kafka's names for whether connections are encrypted, and whether
-// clients log in (SecurityProtocol).
+// protocols tell whether connections are encrypted, and whether clients log in.
 var protocols = map[string]struct{ encrypted, login bool }{
-	"PLAINTEXT":      {},
-	"SSL":            {encrypted: true},
-	"SASL_PLAINTEXT": {login: true},
-	"SASL_SSL":       {encrypted: true, login: true},
+	ProtocolPlain:     {},
+	ProtocolTLS:       {encrypted: true},
+	ProtocolSASLPlain: {login: true},
+	ProtocolSASLTLS:   {encrypted: true, login: true},
 }
 
 // protocol compares what Kafka's name for all of it says with what there is.
@@ -359,7 +371,7 @@ func (r *reader) protocol(s *Security) {
 	}
 	p, ok := protocols[name]
 	if !ok {
-		r.fault(KeySecurityProtocol, "is none of PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL")
+		r.fault(KeySecurityProtocol, "is none of %s, %s, %s, %s", ProtocolPlain, ProtocolTLS, ProtocolSASLPlain, ProtocolSASLTLS)
 		return
 	}
 	switch {

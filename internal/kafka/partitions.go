@@ -28,7 +28,7 @@ func (c *Client) Partitions(ctx context.Context) ([]observed.Partition, error) {
 	}
 	moving, err := c.reassignments(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("list the reassignments in flight: %w", err)
+		return nil, err
 	}
 	return merge(seen, moving), nil
 }
@@ -99,7 +99,7 @@ func (c *Client) Reassignments(ctx context.Context, topics []string) (map[string
 	defer cancel()
 	moving, err := c.reassignments(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("list the reassignments in flight: %w", err)
+		return nil, err
 	}
 	asked := make(map[string]bool, len(topics))
 	for _, topic := range topics {
@@ -118,15 +118,16 @@ func (c *Client) Reassignments(ctx context.Context, topics []string) (map[string
 
 // reassignments are partitions without leader and in-sync replicas.
 func (c *Client) reassignments(ctx context.Context) ([]observed.Partition, error) {
+	const subject = "the reassignments in flight"
 	op := operation{verb: "list", needs: "DESCRIBE on the cluster"}
 	req := kmsg.NewPtrListPartitionReassignmentsRequest()
 	req.TimeoutMillis = c.requestMillis()
 	req.Topics = nil // all
 	resp, err := req.RequestWith(ctx, c.toAny())
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s %s: %w", op.verb, subject, err)
 	}
-	if err := op.errorOf("the reassignments in flight", answer{code: resp.ErrorCode, message: resp.ErrorMessage}); err != nil {
+	if err := op.errorOf(subject, answer{code: resp.ErrorCode, message: resp.ErrorMessage}); err != nil {
 		return nil, err
 	}
 	var out []observed.Partition

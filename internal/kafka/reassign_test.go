@@ -58,8 +58,12 @@ func TestReassignmentsThatMayNotBeListedSayWhatIsLacking(t *testing.T) {
 	embedded := kafkatest.StartEmbedded(t, 1)
 	c, _ := newClient(t, 10*time.Second, embedded.Bootstrap()...)
 	moving(embedded, kerr.ClusterAuthorizationFailed.Code)
-	if _, err := c.Reassignments(t.Context(), []string{"a"}); !errors.Is(err, kafka.ErrAuthorization) || !strings.Contains(err.Error(), "needs DESCRIBE on the cluster") {
-		t.Errorf("got %v", err)
+	_, err := c.Reassignments(t.Context(), []string{"a"})
+	if !errors.Is(err, kafka.ErrAuthorization) || !strings.Contains(err.Error(), "needs DESCRIBE on the cluster") {
+		t.Fatalf("got %v", err)
+	}
+	if got := strings.Count(err.Error(), "list the reassignments in flight"); got != 1 {
+		t.Errorf("it says %d times what was being done: %v", got, err)
 	}
 }
 

@@ -56,9 +56,9 @@ type ExternalCredentials struct {
 
 const defaultCAKey = "ca.crt"
 
-// LoadExternalClusters reads and judges the table of external clusters, a YAML
+// loadExternalClusters reads and judges the table of external clusters, a YAML
 // list. All that is wrong is reported at once, with the entry's path.
-func LoadExternalClusters(path string) ([]ExternalCluster, error) {
+func loadExternalClusters(path string) ([]ExternalCluster, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading the table of external clusters: %w", err)

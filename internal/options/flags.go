@@ -13,8 +13,8 @@ import (
 // envPrefix begins the name of each option's environment variable.
 const envPrefix = "SLUICE_"
 
-// EnvName is the environment variable of a flag.
-func EnvName(flag string) string {
+// envName is the environment variable of a flag.
+func envName(flag string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
@@ -32,7 +32,7 @@ func (o *Operator) AddFlags(fs *pflag.FlagSet) {
 	o.addTopicFlags(fs)
 	o.addClusterFlags(fs)
 	o.addServingFlags(fs)
-	fs.VisitAll(func(f *pflag.Flag) { f.Usage += " [" + EnvName(f.Name) + "]" })
+	fs.VisitAll(func(f *pflag.Flag) { f.Usage += " [" + envName(f.Name) + "]" })
 }
 
 func (o *Operator) addWebhookFlags(fs *pflag.FlagSet) {
@@ -108,12 +108,12 @@ func (o *Operator) addServingFlags(fs *pflag.FlagSet) {
 func BindEnv(fs *pflag.FlagSet, lookup func(string) (string, bool)) error {
 	var failures []error
 	fs.VisitAll(func(f *pflag.Flag) {
-		value, ok := lookup(EnvName(f.Name))
+		value, ok := lookup(envName(f.Name))
 		if f.Changed || !ok || value == "" {
 			return
 		}
 		if err := fs.Set(f.Name, value); err != nil {
-			failures = append(failures, fmt.Errorf("environment variable %s=%q: %w", EnvName(f.Name), value, err))
+			failures = append(failures, fmt.Errorf("environment variable %s=%q: %w", envName(f.Name), value, err))
 		}
 	})
 	return errors.Join(failures...)

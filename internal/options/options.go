@@ -7,6 +7,7 @@ import (
 	"time"
 
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
+	"github.com/sluice-kafka/sluice/internal/scaledown"
 	"github.com/sluice-kafka/sluice/internal/topicplan"
 )
 
@@ -198,8 +199,8 @@ func Default() Operator {
 		},
 		Clusters: Clusters{
 			LookInterval:       2 * time.Minute,
-			EmptyFor:           5 * time.Second,
-			EmptyForUncordoned: 30 * time.Second,
+			EmptyFor:           scaledown.DefaultInterval,
+			EmptyForUncordoned: scaledown.DefaultUncordonedInterval,
 			Workers:            4,
 		},
 		Serving: Serving{

@@ -42,12 +42,12 @@ func TestEveryFlagNamesItsVariable(t *testing.T) {
 	fs := pflag.NewFlagSet("test", pflag.ContinueOnError)
 	o.AddFlags(fs)
 	fs.VisitAll(func(f *pflag.Flag) {
-		if !strings.HasSuffix(f.Usage, "["+EnvName(f.Name)+"]") {
-			t.Errorf("--%s: usage %q does not name %s", f.Name, f.Usage, EnvName(f.Name))
+		if !strings.HasSuffix(f.Usage, "["+envName(f.Name)+"]") {
+			t.Errorf("--%s: usage %q does not name %s", f.Name, f.Usage, envName(f.Name))
 		}
 	})
-	if got := EnvName("max-batch-size"); got != "SLUICE_MAX_BATCH_SIZE" {
-		t.Errorf("EnvName gave %s", got)
+	if got := envName("max-batch-size"); got != "SLUICE_MAX_BATCH_SIZE" {
+		t.Errorf("envName gave %s", got)
 	}
 }
 
@@ -210,7 +210,7 @@ func TestExternalClusters(t *testing.T) {
 			if err := os.WriteFile(path, []byte(tc.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			got, err := LoadExternalClusters(path)
+			got, err := loadExternalClusters(path)
 			if (err != nil) != (tc.wantErr != nil) {
 				t.Fatalf("error: %v", err)
 			}

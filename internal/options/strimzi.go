@@ -125,7 +125,7 @@ func (s *strimziEnv) flag(name, flag string, convert func(string) (string, error
 		return
 	}
 	if s.flags.Changed(flag) {
-		s.note(name, fmt.Sprintf("--%s (or %s) is given too, and wins", flag, EnvName(flag)))
+		s.note(name, fmt.Sprintf("--%s (or %s) is given too, and wins", flag, envName(flag)))
 		return
 	}
 	text, err := convert(value)

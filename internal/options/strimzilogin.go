@@ -9,14 +9,6 @@ import (
 	"github.com/sluice-kafka/sluice/internal/kafka"
 )
 
-// Security protocols of Kafka's clients (SecurityProtocol).
-const (
-	protocolPlain     = "PLAINTEXT"
-	protocolTLS       = "SSL"
-	protocolSASLPlain = "SASL_PLAINTEXT"
-	protocolSASLTLS   = "SASL_SSL"
-)
-
 // Variables of TLS and SASL that are named in more than one place.
 const (
 	varProtocol      = "STRIMZI_SECURITY_PROTOCOL"
@@ -40,7 +32,7 @@ func (s *strimziEnv) readLogin(namespace string) {
 	s.readSecrets(namespace)
 	protocol := s.protocol()
 	s.login.Data[kafka.KeySecurityProtocol] = kafka.Secret(protocol)
-	s.login.TLS = protocol == protocolTLS || protocol == protocolSASLTLS
+	s.login.TLS = protocol == kafka.ProtocolTLS || protocol == kafka.ProtocolSASLTLS
 	s.readTLS()
 	s.readSASL(protocol)
 	if len(s.failures) > 0 {
@@ -79,19 +71,19 @@ func (s *strimziEnv) protocol() string {
 	switch p := strings.ToUpper(s.value(varProtocol)); p {
 	case "":
 		if switched || s.login.TrustSecret.Name != "" || s.login.KeySecret.Name != "" {
-			return protocolTLS
+			return kafka.ProtocolTLS
 		}
-		return protocolPlain
-	case protocolTLS, protocolSASLTLS:
+		return kafka.ProtocolPlain
+	case kafka.ProtocolTLS, kafka.ProtocolSASLTLS:
 		return p
-	case protocolPlain, protocolSASLPlain:
+	case kafka.ProtocolPlain, kafka.ProtocolSASLPlain:
 		if switched {
-			s.wrong(varProtocol, fmt.Sprintf("is not encrypted, but %s=true: set %s or %s, or %s=false", varTLS, protocolTLS, protocolSASLTLS, varTLS))
+			s.wrong(varProtocol, fmt.Sprintf("is not encrypted, but %s=true: set %s or %s, or %s=false", varTLS, kafka.ProtocolTLS, kafka.ProtocolSASLTLS, varTLS))
 		}
 		return p
 	default:
-		s.wrong(varProtocol, fmt.Sprintf("must be %s, %s, %s or %s", protocolPlain, protocolTLS, protocolSASLPlain, protocolSASLTLS))
-		return protocolPlain
+		s.wrong(varProtocol, fmt.Sprintf("must be %s, %s, %s or %s", kafka.ProtocolPlain, kafka.ProtocolTLS, kafka.ProtocolSASLPlain, kafka.ProtocolSASLTLS))
+		return kafka.ProtocolPlain
 	}
 }
 
@@ -137,7 +129,7 @@ func (s *strimziEnv) readTLS() {
 func (s *strimziEnv) noteUnencrypted() {
 	for _, name := range []string{varTrustSecret, varKeySecret, "STRIMZI_TRUSTSTORE_LOCATION", "STRIMZI_KEYSTORE_LOCATION"} {
 		if s.value(name) != "" {
-			s.note(name, fmt.Sprintf("connections are not encrypted: set %s=%s", varProtocol, protocolTLS))
+			s.note(name, fmt.Sprintf("connections are not encrypted: set %s=%s", varProtocol, kafka.ProtocolTLS))
 		}
 	}
 }
@@ -148,7 +140,7 @@ func (s *strimziEnv) readSASL(protocol string) {
 	)
 	s.known[varSASLCustom] = true
 	name, user, secret := s.value(mechanism), s.secret(username), s.secret(password)
-	logsIn := protocol == protocolSASLPlain || protocol == protocolSASLTLS
+	logsIn := protocol == kafka.ProtocolSASLPlain || protocol == kafka.ProtocolSASLTLS
 	if !s.isTrue(varSASL) {
 		if logsIn {
 			s.wrong(varProtocol, fmt.Sprintf("logs in, but %s is not true: set it, and %s, %s and %s", varSASL, mechanism, username, password))
@@ -157,7 +149,7 @@ func (s *strimziEnv) readSASL(protocol string) {
 	}
 	if !logsIn {
 		s.note(varSASL, fmt.Sprintf("with the protocol %s Kafka's clients do not log in, with Strimzi neither: set %s=%s, or %s with TLS",
-			protocol, varProtocol, protocolSASLPlain, protocolSASLTLS))
+			protocol, varProtocol, kafka.ProtocolSASLPlain, kafka.ProtocolSASLTLS))
 	}
 	data := Settings{}
 	if strings.TrimSpace(s.env[varSASLCustom]) != "" {

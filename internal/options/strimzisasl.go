@@ -17,12 +17,12 @@ import (
 // names one, for the login of Kafka's own clients, of Strimzi's OAuth library and of
 // AWS's. Any other class could log in as it likes.
 var handlerClasses = map[string][]string{
-	"sasl.login.callback.handler.class": {
+	kafka.KeyLoginHandler: {
 		"org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginCallbackHandler",
 		"org.apache.kafka.common.security.oauthbearer.secured.OAuthBearerLoginCallbackHandler",
 		"io.strimzi.kafka.oauth.client.JaasClientOauthLoginCallbackHandler",
 	},
-	"sasl.client.callback.handler.class": {"software.amazon.msk.auth.iam.IAMClientCallbackHandler"},
+	kafka.KeyClientHandler: {"software.amazon.msk.auth.iam.IAMClientCallbackHandler"},
 }
 
 // readCustomSASL takes the settings of STRIMZI_SASL_CUSTOM_CONFIG_JSON. What Sluice

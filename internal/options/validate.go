@@ -21,7 +21,7 @@ import (
 func (o *Operator) Complete() error {
 	var failures []error
 	if path := o.Topics.ExternalClustersFile; path != "" {
-		clusters, err := LoadExternalClusters(path)
+		clusters, err := loadExternalClusters(path)
 		if err != nil {
 			failures = append(failures, refuse("external-clusters", path, err.Error()))
 		}
@@ -45,7 +45,7 @@ type refusal struct {
 
 // Error implements error.
 func (r *refusal) Error() string {
-	return fmt.Sprintf("--%s=%v (or %s): %s", r.flag, r.value, EnvName(r.flag), r.right)
+	return fmt.Sprintf("--%s=%v (or %s): %s", r.flag, r.value, envName(r.flag), r.right)
 }
 
 // refuse words every refusal alike.

@@ -19,7 +19,7 @@ func Differences(pod *corev1.Pod, wanted []corev1.Volume) []Difference {
 	var out []Difference
 	for _, w := range wanted {
 		own := have[w.Name]
-		if own == nil || !Equal(*own, w) {
+		if own == nil || !sameVolume(*own, w) {
 			out = append(out, Difference{Own: own, Wanted: w})
 		}
 	}

@@ -84,7 +84,7 @@ func (p *Plan) complete(pod *corev1.Pod, wanted []corev1.Volume, applied templat
 		case !there:
 			p.Add = append(p.Add, w)
 			carried = append(carried, w)
-		case Equal(*own, w):
+		case sameVolume(*own, w):
 			carried = append(carried, w)
 		default:
 			p.warn("pod-volume-differs", field.NewPath("spec", "volumes").Key(w.Name),

@@ -13,9 +13,9 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Equal tells whether two volumes are the same once the API server has filled
+// sameVolume tells whether two volumes are the same once the API server has filled
 // in its defaults: an absent defaultMode equals 0644.
-func Equal(a, b corev1.Volume) bool {
+func sameVolume(a, b corev1.Volume) bool {
 	return equality.Semantic.DeepEqual(defaulted(a), defaulted(b))
 }
 

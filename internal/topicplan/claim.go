@@ -13,14 +13,14 @@ import (
 	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
 )
 
-// Paused tells whether the reconciliation of a resource is paused.
-func Paused(t *kafkav1.KafkaTopic) bool {
+// paused tells whether the reconciliation of a resource is paused.
+func paused(t *kafkav1.KafkaTopic) bool {
 	return strings.EqualFold(t.Annotations[kafkav1.AnnotationPauseReconciliation], "true")
 }
 
-// Retained tells whether the topic outlives its resource. A policy that is not
+// retained tells whether the topic outlives its resource. A policy that is not
 // understood was written by somebody who wanted something else than the default.
-func Retained(t *kafkav1.KafkaTopic) bool {
+func retained(t *kafkav1.KafkaTopic) bool {
 	policy := strings.TrimSpace(t.Annotations[kafkav1.AnnotationDeletionPolicy])
 	return policy != "" && !strings.EqualFold(policy, kafkav1.DeletionPolicyDelete)
 }

@@ -16,12 +16,12 @@ var internalTopics = map[string]bool{
 	"__share_group_state": true,
 }
 
-// Internal tells whether a topic is Kafka's own. Of such a topic only options
+// internal tells whether a topic is Kafka's own. Of such a topic only options
 // that a resource names are changed. It is not deleted; not created, since Kafka
 // gives it options, compaction above all, that it does not work without; and not
 // grown, since a group or transaction finds its partition by the number of them
 // (partitionFor in Kafka's GroupCoordinatorService and TransactionStateManager).
-func Internal(name string) bool { return internalTopics[name] }
+func internal(name string) bool { return internalTopics[name] }
 
 func internalAbsent() Problem {
 	return Problem{kafkav1.ReasonNotSupported,

@@ -31,7 +31,7 @@ func StateOf(t *kafkav1.KafkaTopic) State {
 		return StateDeleting
 	case !t.Managed():
 		return StateUnmanaged
-	case Paused(t):
+	case paused(t):
 		return StatePaused
 	case t.Status.ObservedGeneration != t.Generation:
 		return StatePending

@@ -110,11 +110,11 @@ func ending(s Subject) Verdict {
 	switch {
 	case !s.Topic.Managed():
 		return Verdict{Action: Release, Reason: "it is deleted and unmanaged"}
-	case Retained(s.Topic):
+	case retained(s.Topic):
 		return Verdict{Action: Release, Reason: "it is deleted and its topic is retained"}
 	case !everManaged(s):
 		return Verdict{Action: Release, Reason: "it is deleted and never managed its topic"}
-	case Internal(s.Topic.ClaimedName()):
+	case internal(s.Topic.ClaimedName()):
 		return Verdict{Action: Release, Reason: "it is deleted and its topic is Kafka's own", Keeps: true}
 	case len(s.Topic.ClaimedName()) > maxText:
 		return Verdict{Action: Release, Reason: "it is deleted and no topic can have its name"}
@@ -187,7 +187,7 @@ func judgeUnmanaged(s Subject) (Verdict, bool) {
 }
 
 func judgePause(s Subject) (Verdict, bool) {
-	if !Paused(s.Topic) {
+	if !paused(s.Topic) {
 		return Verdict{}, false
 	}
 	return Verdict{Action: Pause, Reason: "it is annotated " + kafkav1.AnnotationPauseReconciliation + "=true"}, true

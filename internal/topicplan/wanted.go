@@ -37,7 +37,7 @@ type Wanted struct {
 func WantedOf(t *kafkav1.KafkaTopic, alterable Alterable) (Wanted, []Problem) {
 	spec := t.Spec
 	w := Wanted{
-		Partitions: BrokerDefault, Replicas: BrokerDefault, Internal: Internal(t.ClaimedName()),
+		Partitions: BrokerDefault, Replicas: BrokerDefault, Internal: internal(t.ClaimedName()),
 		Config: make(map[string]string, len(spec.Config)), scope: scopeOf(t, alterable),
 	}
 	var problems []Problem

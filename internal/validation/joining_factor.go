@@ -44,19 +44,13 @@ func joinKafkaFactor(j kafkaJoin) []Finding {
 	if !ok {
 		return nil
 	}
-	var found []Finding
-	for _, key := range factorOptions {
-		factor, ok := optionInt(j.kafka.Spec.Kafka.Config, key)
-		if !ok || factor <= brokers {
-			continue
-		}
-		found = append(found, Finding{
-			Severity: Refuse, Joining: true, Path: kafkaConfigPath(key), Element: key, Value: strconv.FormatInt(factor, 10),
+	return factorsAbove(brokers, j.kafka, func(option string, factor int64) Finding {
+		return Finding{
+			Path: kafkaConfigPath(option), Value: strconv.FormatInt(factor, 10),
 			Message: fmt.Sprintf("the pools have %s, so no topic can have %s: lower it to %d or less, or add brokers",
 				counted(brokers, "broker"), counted(factor, "replica"), brokers),
-		})
-	}
-	return found
+		}
+	})
 }
 
 // joinPoolFactor blames the pool only for having fewer brokers than before.
@@ -74,17 +68,27 @@ func joinPoolFactor(j poolJoin) []Finding {
 			return nil
 		}
 	}
+	return factorsAbove(brokers, j.kafka, func(option string, factor int64) Finding {
+		return Finding{
+			Path: field.NewPath("spec", "replicas"), Value: strconv.FormatInt(poolCountWanted(j.pool), 10),
+			Message: fmt.Sprintf("the pools would have %s, and Kafka %s asks for %s in %s: keep more brokers, or lower the option first",
+				counted(brokers, "broker"), j.kafka.Name, counted(factor, "replica"), kafkaConfigPath(option)),
+		}
+	})
+}
+
+// factorsAbove finds the options of a Kafka that ask for more replicas than it has
+// brokers; blame says where that is and what mends it.
+func factorsAbove(brokers int64, k *apiv1.Kafka, blame func(option string, factor int64) Finding) []Finding {
 	var found []Finding
-	for _, key := range factorOptions {
-		factor, ok := optionInt(j.kafka.Spec.Kafka.Config, key)
+	for _, option := range factorOptions {
+		factor, ok := optionInt(k.Spec.Kafka.Config, option)
 		if !ok || factor <= brokers {
 			continue
 		}
-		found = append(found, Finding{
-			Severity: Refuse, Joining: true, Path: field.NewPath("spec", "replicas"), Element: key, Value: strconv.FormatInt(poolCountWanted(j.pool), 10),
-			Message: fmt.Sprintf("the pools would have %s, and Kafka %s asks for %s in %s: keep more brokers, or lower the option first",
-				counted(brokers, "broker"), j.kafka.Name, counted(factor, "replica"), kafkaConfigPath(key)),
-		})
+		f := blame(option, factor)
+		f.Severity, f.Joining, f.Element = Refuse, true, option
+		found = append(found, f)
 	}
 	return found
 }

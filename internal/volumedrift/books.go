@@ -28,7 +28,7 @@ func openBooks(c *Cluster, verdicts []*verdict) *books {
 		byName[v.Name] = v
 	}
 	for _, o := range b.owners {
-		record, err := ParseRecord(c.Object(o).GetAnnotations()[apiv1.AnnotationVolumeRestarts])
+		record, err := parseRecord(c.Object(o).GetAnnotations()[apiv1.AnnotationVolumeRestarts])
 		if err != nil {
 			b.unreadable[o] = err
 			continue

@@ -229,7 +229,7 @@ func TestDecide(t *testing.T) {
 				recorded = recorded || r.Owner == got.Owner && r.Record[gotPod] == (Attempt{UID: got.Pod.UID, Wanted: wantedBy(gotPod)})
 			}
 			// What is recorded already needs not be written again.
-			before, _ := ParseRecord(tc.cluster.Object(got.Owner).GetAnnotations()[apiv1.AnnotationVolumeRestarts])
+			before, _ := parseRecord(tc.cluster.Object(got.Owner).GetAnnotations()[apiv1.AnnotationVolumeRestarts])
 			if !recorded && before[gotPod] != (Attempt{UID: got.Pod.UID, Wanted: wantedBy(gotPod)}) {
 				t.Errorf("the restart is not recorded: %v", got.Records)
 			}

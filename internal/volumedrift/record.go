@@ -24,8 +24,8 @@ type Attempt struct {
 // AnnotationVolumeRestarts.
 type Record map[string]Attempt
 
-// ParseRecord reads the annotation of an owner; there is none in "".
-func ParseRecord(annotation string) (Record, error) {
+// parseRecord reads the annotation of an owner; there is none in "".
+func parseRecord(annotation string) (Record, error) {
 	if annotation == "" {
 		return nil, nil
 	}

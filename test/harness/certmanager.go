@@ -10,11 +10,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 // CertManager is the name of the command that runs cert-manager's controllers.
@@ -111,23 +108,5 @@ func (cp *ControlPlane) StartCertManager(ctx context.Context, out io.Writer) err
 	if cp.certManager, err = startProcess(cmd, log); err != nil {
 		return err
 	}
-	err = wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, startTimeout, true, func(context.Context) (bool, error) {
-		raw, err := os.ReadFile(log)
-		if err != nil {
-			return false, err
-		}
-		if strings.Contains(string(raw), certManagerReady) {
-			return true, nil
-		}
-		select {
-		case <-cp.certManager.done:
-			return false, fmt.Errorf("it ended: %w", errors.Join(cp.certManager.err, errors.New("see the log")))
-		default:
-			return false, nil
-		}
-	})
-	if err != nil {
-		return fmt.Errorf("waiting for cert-manager to run: %w (log: %s)\n%s", err, log, tail(log, 2000))
-	}
-	return nil
+	return cp.certManager.awaitRunning(ctx, "cert-manager", certManagerReady)
 }

@@ -2,17 +2,20 @@ package harness
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
 	certmanagerv1 "github.com/cert-manager/cert-manager/pkg/apis/certmanager/v1"
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -247,6 +250,31 @@ func startProcess(cmd *exec.Cmd, logPath string) (*process, error) {
 		_ = log.Close()
 	}()
 	return p, nil
+}
+
+// awaitRunning waits until the log of the process, which name is for errors, has what
+// it says when it runs.
+func (p *process) awaitRunning(ctx context.Context, name, says string) error {
+	log := p.log.Name()
+	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, startTimeout, true, func(context.Context) (bool, error) {
+		raw, err := os.ReadFile(log)
+		if err != nil {
+			return false, err
+		}
+		if strings.Contains(string(raw), says) {
+			return true, nil
+		}
+		select {
+		case <-p.done:
+			return false, fmt.Errorf("it ended: %w", errors.Join(p.err, errors.New("see the log")))
+		default:
+			return false, nil
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("waiting for %s to run: %w (log: %s)\n%s", name, err, log, tail(log, 2000))
+	}
+	return nil
 }
 
 // stop asks the process to end and kills it after the grace; it reports whether

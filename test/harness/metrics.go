@@ -22,7 +22,20 @@ type Metrics map[string]*dto.MetricFamily
 
 // Metrics reads the operator's metrics.
 func (o *Operator) Metrics(ctx context.Context) (Metrics, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, o.MetricsURL, nil)
+	raw, err := o.Ask(ctx, http.MethodGet, metricsPath)
+	if err != nil {
+		return nil, err
+	}
+	return parseMetrics(bytes.NewReader(raw))
+}
+
+// metricsPath is where an operator serves its metrics.
+const metricsPath = "/metrics"
+
+// Ask sends a request to the server of the operator's metrics, which has what is for
+// debugging too, and returns the answer.
+func (o *Operator) Ask(ctx context.Context, method, path string) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(o.MetricsURL, metricsPath)+path, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -32,9 +45,9 @@ func (o *Operator) Metrics(ctx context.Context) (Metrics, error) {
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("reading metrics: %s", resp.Status)
+		return nil, fmt.Errorf("%s %s: the operator answers %s", method, path, resp.Status)
 	}
-	return parseMetrics(resp.Body)
+	return io.ReadAll(resp.Body)
 }
 
 // Metrics reads the API server's metrics.

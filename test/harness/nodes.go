@@ -8,7 +8,6 @@ import (
 	"maps"
 	"net"
 	"net/http"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -16,7 +15,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 // NodeAgent is the name of the command that runs pods as processes.
@@ -128,7 +126,7 @@ func (cp *ControlPlane) StartNodes(ctx context.Context, opts NodesOptions) (*Nod
 		return nil, err
 	}
 	cp.nodes = n
-	return n, n.awaitReady(ctx)
+	return n, n.process.awaitRunning(ctx, "the node agent", nodeAgentReady)
 }
 
 func (n *Nodes) arguments(cp *ControlPlane, opts NodesOptions) []string {
@@ -154,28 +152,6 @@ func (n *Nodes) arguments(cp *ControlPlane, opts NodesOptions) []string {
 		args = append(args, "--max-back-off="+opts.MaxBackOff.String())
 	}
 	return args
-}
-
-func (n *Nodes) awaitReady(ctx context.Context) error {
-	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, startTimeout, true, func(context.Context) (bool, error) {
-		raw, err := os.ReadFile(n.Log)
-		if err != nil {
-			return false, err
-		}
-		if strings.Contains(string(raw), nodeAgentReady) {
-			return true, nil
-		}
-		select {
-		case <-n.process.done:
-			return false, fmt.Errorf("it ended: %w", errors.Join(n.process.err, errors.New("see the log")))
-		default:
-			return false, nil
-		}
-	})
-	if err != nil {
-		return fmt.Errorf("waiting for the node agent to run: %w (log: %s)\n%s", err, n.Log, tail(n.Log, 2000))
-	}
-	return nil
 }
 
 // Stop kills all pods' processes and then the agent, as a power cut of all

@@ -171,9 +171,14 @@ const portTries = 3
 
 // StartOperator runs the chart's operator under the chart's own roles and
 // returns when it is ready. Extra arguments come last and win.
-func (in *Installation) StartOperator(ctx context.Context, extra ...string) (op *Operator, err error) {
+func (in *Installation) StartOperator(ctx context.Context, extra ...string) (*Operator, error) {
+	return onFreePorts(func() (*Operator, error) { return in.startOperator(ctx, extra) })
+}
+
+// onFreePorts starts an operator by a function that chooses its ports.
+func onFreePorts(start func() (*Operator, error)) (op *Operator, err error) {
 	for range portTries {
-		op, err = in.startOperator(ctx, extra)
+		op, err = start()
 		// The process tells of it in its last words alone.
 		if err == nil || !strings.Contains(err.Error(), "address already in use") {
 			break
@@ -185,11 +190,9 @@ func (in *Installation) StartOperator(ctx context.Context, extra ...string) (op 
 func (in *Installation) startOperator(ctx context.Context, extra []string) (*Operator, error) {
 	in.started++
 	dir := filepath.Join(in.Dir, "operator-"+strconv.Itoa(in.started))
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, err
-	}
-	kubeconfig := filepath.Join(dir, "kubeconfig")
-	if err := in.operatorKubeconfig(ctx, kubeconfig); err != nil {
+	pod := in.deployment.Spec.Template.Spec
+	kubeconfig, err := in.accountKubeconfig(ctx, dir, Namespace, pod.ServiceAccountName, cmp.Or(in.APIServer, in.Config))
+	if err != nil {
 		return nil, err
 	}
 	metrics, err := FreePort()
@@ -200,7 +203,7 @@ func (in *Installation) startOperator(ctx context.Context, extra []string) (*Ope
 	if err != nil {
 		return nil, err
 	}
-	container := in.deployment.Spec.Template.Spec.Containers[0]
+	container := pod.Containers[0]
 	args, err := in.arguments(dir, container)
 	if err != nil {
 		return nil, err
@@ -227,14 +230,20 @@ func (in *Installation) startOperator(ctx context.Context, extra []string) (*Ope
 		Log:        filepath.Join(dir, "log"),
 		ready:      fmt.Sprintf("http://127.0.0.1:%d/readyz", health),
 	}
-	if op.process, err = startProcess(cmd, op.Log); err != nil {
+	return op.run(ctx, cmd)
+}
+
+// run starts the process and returns when the operator is ready.
+func (o *Operator) run(ctx context.Context, cmd *exec.Cmd) (*Operator, error) {
+	var err error
+	if o.process, err = startProcess(cmd, o.Log); err != nil {
 		return nil, err
 	}
-	if err := op.WaitReady(ctx); err != nil {
-		op.Kill()
+	if err := o.WaitReady(ctx); err != nil {
+		o.Kill()
 		return nil, err
 	}
-	return op, nil
+	return o, nil
 }
 
 // arguments are the container's, with the mount paths of ConfigMap volumes
@@ -263,26 +272,25 @@ func (in *Installation) arguments(dir string, c corev1.Container) ([]string, err
 	return args, nil
 }
 
-// operatorKubeconfig writes a kubeconfig for the operator's service account, so
-// that it runs with the chart's roles and not as an administrator.
-func (in *Installation) operatorKubeconfig(ctx context.Context, path string) error {
-	return in.accountKubeconfig(ctx, path, Namespace, in.deployment.Spec.Template.Spec.ServiceAccountName, cmp.Or(in.APIServer, in.Config))
-}
-
-// accountKubeconfig writes a kubeconfig for a service account, which finds the API
-// server at an address.
-func (cp *ControlPlane) accountKubeconfig(ctx context.Context, path, namespace, account string, at *rest.Config) error {
+// accountKubeconfig writes a kubeconfig into a folder, which is made: for a service
+// account, so that an operator runs with its roles and not as an administrator, and
+// finds the API server at an address.
+func (cp *ControlPlane) accountKubeconfig(ctx context.Context, dir, namespace, account string, at *rest.Config) (string, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
 	admin, err := kubernetes.NewForConfig(cp.Config)
 	if err != nil {
-		return err
+		return "", err
 	}
 	seconds := int64((24 * time.Hour).Seconds())
 	token, err := admin.CoreV1().ServiceAccounts(namespace).CreateToken(ctx, account,
 		&authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &seconds}}, createOptions)
 	if err != nil {
-		return fmt.Errorf("asking a token for service account %s: %w", account, err)
+		return "", fmt.Errorf("asking a token for service account %s: %w", account, err)
 	}
-	return writeKubeconfig(path, &rest.Config{
+	path := filepath.Join(dir, "kubeconfig")
+	return path, writeKubeconfig(path, &rest.Config{
 		Host:            at.Host,
 		TLSClientConfig: rest.TLSClientConfig{CAData: at.CAData},
 		BearerToken:     token.Status.Token,

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -36,12 +35,13 @@ func (o TopicOnly) Start(ctx context.Context) (*Operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
-		return nil, err
-	}
+	return onFreePorts(func() (*Operator, error) { return o.start(ctx, executable) })
+}
+
+func (o TopicOnly) start(ctx context.Context, executable string) (*Operator, error) {
 	pod := o.Deployment.Spec.Template.Spec
-	kubeconfig := filepath.Join(o.Dir, "kubeconfig")
-	if err := o.accountKubeconfig(ctx, kubeconfig, o.Deployment.Namespace, pod.ServiceAccountName, o.APIServer); err != nil {
+	kubeconfig, err := o.accountKubeconfig(ctx, o.Dir, o.Deployment.Namespace, pod.ServiceAccountName, o.APIServer)
+	if err != nil {
 		return nil, err
 	}
 	port, err := FreePort()
@@ -66,12 +66,5 @@ func (o TopicOnly) Start(ctx context.Context) (*Operator, error) {
 		Log:        filepath.Join(o.Dir, "log"),
 		ready:      fmt.Sprintf("http://%s%s", address, pod.Containers[0].ReadinessProbe.HTTPGet.Path),
 	}
-	if op.process, err = startProcess(cmd, op.Log); err != nil {
-		return nil, err
-	}
-	if err := op.WaitReady(ctx); err != nil {
-		op.Kill()
-		return nil, err
-	}
-	return op, nil
+	return op.run(ctx, cmd)
 }

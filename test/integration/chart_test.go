@@ -63,7 +63,9 @@ var chartValues = map[string]map[string]any{
 	},
 	"with any credentials": {
 		"controllers": []any{"topic"}, "webhook": map[string]any{"enabled": false},
-		"topics": map[string]any{"credentials": map[string]any{"anySecret": true}},
+		"topics": map[string]any{"credentials": map[string]any{"anySecret": true, "secrets": []any{
+			map[string]any{"namespace": "default", "name": "one"},
+		}}},
 	},
 }
 
@@ -187,8 +189,16 @@ func TestChartLetsTheOperatorReadNoOtherSecretThanThoseNamed(t *testing.T) {
 	if diff := cmp.Diff(want, binding.Subjects); diff != "" || binding.RoleRef.Name != role.Name {
 		t.Errorf("bound to %s, -want +got:\n%s", binding.RoleRef.Name, diff)
 	}
-	if role := decode[rbacv1.Role](t, render(t, nil), "Role", "sluice-topics-credentials"); role != nil {
-		t.Errorf("as it comes: %+v", role)
+}
+
+func TestChartHasNoRoleForSecretsThatAreNotNamedOrMayAllBeRead(t *testing.T) {
+	for _, name := range []string{"as it comes", "with any credentials"} {
+		objects := render(t, chartValues[name])
+		role := decode[rbacv1.Role](t, objects, "Role", "sluice-topics-credentials")
+		binding := decode[rbacv1.RoleBinding](t, objects, "RoleBinding", "sluice-topics-credentials")
+		if role != nil || binding != nil {
+			t.Errorf("%s: %+v, %+v", name, role, binding)
+		}
 	}
 }
 

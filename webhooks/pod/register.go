@@ -17,8 +17,8 @@ import (
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
 )
 
-// Path is where the manager's webhook server serves the handler.
-const Path = "/mutate-pod"
+// path is where the manager's webhook server serves the handler.
+const path = "/mutate-pod"
 
 // Add registers the handler, with wrap around it, with the manager's webhook
 // server. The owners of pods come from the manager's cache, whose informers for
@@ -34,7 +34,7 @@ func Add(mgr ctrl.Manager, wrap func(admission.Handler) admission.Handler) error
 			return fmt.Errorf("watching %T for the pod webhook: %w", owner, err)
 		}
 	}
-	mgr.GetWebhookServer().Register(Path, &webhook.Admission{
+	mgr.GetWebhookServer().Register(path, &webhook.Admission{
 		Handler: wrap(newHandler(mgr.GetCache(), mgr.GetAPIReader())),
 	})
 	return nil

@@ -3,13 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/kubernetes"
@@ -28,7 +26,7 @@ func (b *bench) profiling(ctx context.Context, name string, f func() error) erro
 	seconds := strconv.Itoa(int(b.duration.Seconds()))
 	var g errgroup.Group
 	g.Go(func() error {
-		raw, err := b.operatorProfile(ctx, seconds)
+		raw, err := b.operator.Ask(ctx, http.MethodGet, "/debug/pprof/profile?"+url.Values{"seconds": {seconds}}.Encode())
 		return b.writeProfile(name+"-operator.pprof", raw, err)
 	})
 	g.Go(func() error {
@@ -41,23 +39,6 @@ func (b *bench) profiling(ctx context.Context, name string, f func() error) erro
 	})
 	g.Go(f)
 	return g.Wait()
-}
-
-func (b *bench) operatorProfile(ctx context.Context, seconds string) ([]byte, error) {
-	at := strings.TrimSuffix(b.operator.MetricsURL, "/metrics") + "/debug/pprof/profile?" + url.Values{"seconds": {seconds}}.Encode()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
-	if err != nil {
-		return nil, err
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the operator answers %s", resp.Status)
-	}
-	return io.ReadAll(resp.Body)
 }
 
 func (b *bench) writeProfile(name string, raw []byte, err error) error {

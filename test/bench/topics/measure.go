@@ -136,7 +136,7 @@ func (s *stage) counted(ctx context.Context) (c counts, err error) {
 }
 
 func (s *stage) measureMemory(ctx context.Context, m *size) error {
-	if _, err := s.debug(ctx, "GET", "/debug/pprof/heap?gc=1"); err != nil {
+	if _, err := s.operator.Ask(ctx, "GET", "/debug/pprof/heap?gc=1"); err != nil {
 		return err
 	}
 	ctx, stop := context.WithTimeout(ctx, s.memoryWait)

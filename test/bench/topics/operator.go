@@ -4,9 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -26,25 +24,8 @@ const (
 	metricWrites     = "sluice_topic_kubernetes_write_duration_seconds"
 )
 
-// debug asks the operator at the address of its metrics.
-func (s *stage) debug(ctx context.Context, method, path string) ([]byte, error) {
-	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(s.operator.MetricsURL, "/metrics")+path, nil)
-	if err != nil {
-		return nil, err
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s %s: the operator answers %s", method, path, resp.Status)
-	}
-	return io.ReadAll(resp.Body)
-}
-
 func (s *stage) standing(ctx context.Context, method string) (standing, error) {
-	raw, err := s.debug(ctx, method, "/debug/resync")
+	raw, err := s.operator.Ask(ctx, method, "/debug/resync")
 	if err != nil {
 		return standing{}, err
 	}

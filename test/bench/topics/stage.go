@@ -222,7 +222,7 @@ func (s *stage) writeProfile(ctx context.Context, name, path string) error {
 	if s.profiles == "" {
 		return nil
 	}
-	raw, err := s.debug(ctx, "GET", path)
+	raw, err := s.operator.Ask(ctx, "GET", path)
 	if err != nil {
 		return fmt.Errorf("taking profile %s: %w", name, err)
 	}

@@ -40,13 +40,7 @@ var (
 // cluster, which must have fewer than 100 brokers. Its topics begin with
 // "contract".
 func Contract(t *testing.T, bootstrap []string, traits Traits) {
-	s := &suite{traits: traits, calls: &Calls{}}
-	c, err := client.New(client.Config{BootstrapServers: bootstrap, Observe: s.calls.Observe})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
-	s.client = c
+	s := newSuite(t, bootstrap, traits)
 	t.Run("a mixed batch is created and described", s.createMixed)
 	t.Run("a bad topic fails alone at creation", s.createBad)
 	t.Run("unknown topics are told from known ones", s.describeUnknown)
@@ -91,6 +85,17 @@ type suite struct {
 	client *client.Client
 	traits Traits
 	calls  *Calls
+}
+
+func newSuite(t *testing.T, bootstrap []string, traits Traits) *suite {
+	t.Helper()
+	s := &suite{traits: traits, calls: &Calls{}}
+	var err error
+	if s.client, err = client.New(client.Config{BootstrapServers: bootstrap, Observe: s.calls.Observe}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.client.Close)
+	return s
 }
 
 // wantCalls fails the test unless exactly these requests were sent since the

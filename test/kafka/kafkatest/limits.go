@@ -89,13 +89,7 @@ func tooManyChanges(req kmsg.Request) kmsg.Response {
 // a thousand topics and eleven thousand partitions behind, whose names begin with
 // "limit".
 func LimitContract(t *testing.T, bootstrap []string, traits Traits) {
-	s := &suite{traits: traits, calls: &Calls{}}
-	c, err := client.New(client.Config{BootstrapServers: bootstrap, Observe: s.calls.Observe})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
-	s.client = c
+	s := newSuite(t, bootstrap, traits)
 	t.Run("one topic above the limit is the cluster's to refuse", s.tooLarge)
 	t.Run("topics are split by their records", s.splitTopics)
 	t.Run("changes are split by their keys", s.splitChanges)
