@@ -97,6 +97,10 @@ func (l *login) trust(ctx context.Context, data map[string][]byte) error {
 	case l.SystemCA:
 		return nil
 	}
+	return l.mountedCAs(data)
+}
+
+func (l *login) mountedCAs(data map[string][]byte) error {
 	mounted := map[string][]byte{}
 	// Files of a mounted Secret are links to a folder that is replaced as a whole.
 	entries, err := os.ReadDir(l.path(brokerCAs))
@@ -111,8 +115,11 @@ func (l *login) trust(ctx context.Context, data map[string][]byte) error {
 			return fmt.Errorf("reading a CA of the brokers: %w", err)
 		}
 	}
-	if cas := allCAs(mounted); len(cas) > 0 {
-		data[kafka.KeyBrokerCA] = cas
+	if len(mounted) == 0 {
+		return nil
+	}
+	if data[kafka.KeyBrokerCA] = allCAs(mounted); len(data[kafka.KeyBrokerCA]) == 0 {
+		return fmt.Errorf("there is nothing in the files %s/*%s: they are to have the CAs of the brokers", brokerCAs, caSuffix)
 	}
 	return nil
 }

@@ -188,6 +188,14 @@ func TestFilesAreReadAnew(t *testing.T) {
 	}
 }
 
+func TestMountedCAsThatAreYetToBeFilledInAreNone(t *testing.T) {
+	l := &login{TopicOnlyLogin: options.TopicOnlyLogin{TLS: true, Data: options.Settings{"security.protocol": "SSL"}}, root: t.TempDir()}
+	write(t, filepath.Join(l.root, brokerCAs, "ca.crt"), "\n")
+	if _, err := l.security(t.Context()); err == nil || !strings.Contains(err.Error(), brokerCAs) {
+		t.Errorf("error %v, want one that says where the CA is missing", err)
+	}
+}
+
 func write(t *testing.T, path, content string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

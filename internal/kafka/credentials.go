@@ -245,9 +245,10 @@ func (r *reader) pair() (certificate []byte, key Secret) {
 
 func (r *reader) has(key string) bool { return len(strings.TrimSpace(string(r.data[key]))) > 0 }
 
-// bundle is the value of a key that has certificates.
+// bundle is the value of a key that has certificates. One with nothing in it is to be
+// filled in yet, and no wish to do without.
 func (r *reader) bundle(key string) []byte {
-	if !r.has(key) {
+	if _, given := r.data[key]; !given {
 		return nil
 	}
 	if _, err := authorities(r.data[key]); err != nil {
