@@ -265,3 +265,26 @@ func TestAnOlderResourceOfTheNameIsTheManagerAtOnce(t *testing.T) {
 	e.wantReady("older")
 	e.wantReason("younger", kafkav1.ReasonResourceConflict)
 }
+
+// The user's change comes between the creation and the status that would tell of it.
+func TestAResourceThatIsRenamedWhileItsTopicIsMadeManagesThat(t *testing.T) {
+	e := newEnv(t)
+	e.create(aTopic("orders", topicName("first")))
+	e.kafka.BeforeCall = func(call string, _ []string) {
+		if call == fake.CreateTopics {
+			e.change("orders", topicName("second"))
+		}
+	}
+	e.turn()
+	e.clock.Step(time.Minute)
+	e.turn()
+	if topics := e.kafka.Topics(); len(topics) != 1 || topics["first"].ID == "" {
+		t.Errorf("Kafka holds %v, want the one topic that was made first", topics)
+	}
+	e.wantReason("orders", kafkav1.ReasonNotSupported)
+	e.delete("orders")
+	e.turn()
+	if len(e.kafka.Topics()) > 0 || e.exists("orders") {
+		t.Errorf("Kafka holds %v after the resource went", e.kafka.Topics())
+	}
+}

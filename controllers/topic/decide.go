@@ -46,6 +46,7 @@ func (l *loop) reconcile(ctx context.Context, b batch.Batch[key], heart *batch.H
 		p.report,
 		p.sayAwaited,
 		p.writeStatuses,
+		p.claimCreated,
 	} {
 		step(ctx)
 	}

@@ -72,6 +72,8 @@ type work struct {
 	// faults of the steps, in the order in which a status names them.
 	faults faults
 	failed bool
+	// changed tells that somebody changed the resource, so that it was not written to.
+	changed bool
 	// released tells that our finalizer is to be taken off.
 	released bool
 	// orphaned says why the topic is left behind; empty if it is not.

@@ -126,6 +126,41 @@ func (p *pass) writeStatuses(ctx context.Context) {
 	}
 }
 
+// claimCreated has a resource manage the topic that was made for it, though it was
+// given another name before the status could tell of the first: the new name would be
+// claimed, and the topic be left to nobody.
+func (p *pass) claimCreated(ctx context.Context) {
+	var works []*work
+	for _, w := range p.works {
+		if !w.changed || !w.plan.Create || w.seen == nil {
+			continue
+		}
+		now, err := p.c.resource(ctx, w.key())
+		p.heart.Beat()
+		if err != nil {
+			continue
+		}
+		if now.UID == w.topic.UID && now.ClaimedName() != w.name && now.Status.TopicName == "" {
+			w.topic = now
+			works = append(works, w)
+		}
+	}
+	p.write(ctx, works, metrics.WriteStatus, func(w *work) (map[string]any, bool) {
+		return map[string]any{
+			"metadata": map[string]any{"resourceVersion": w.topic.ResourceVersion},
+			"status":   map[string]any{"topicName": w.name, "topicId": orNull(w.seen.ID)},
+		}, true
+	})
+}
+
+// resource reads one from the API server.
+func (c *Controller) resource(ctx context.Context, k key) (*kafkav1.KafkaTopic, error) {
+	ctx, cancel := context.WithTimeout(ctx, writeLimit)
+	defer cancel()
+	t := &kafkav1.KafkaTopic{}
+	return t, c.live.Get(ctx, k, t)
+}
+
 // write patches resources side by side. A resource that changed or went since it
 // was read leaves the batch and is queued again; that of another is not its
 // concern.
@@ -143,6 +178,7 @@ func (p *pass) write(ctx context.Context, works []*work, kind string, patchOf fu
 			return
 		}
 		w.again(fmt.Sprintf("writing its %s: %v", kind, err), 0)
+		w.changed = apierrors.IsConflict(err)
 		log := ctrl.LoggerFrom(ctx).WithValues("kafkaTopic", w.key().String(), "write", kind)
 		if apierrors.IsConflict(err) || apierrors.IsNotFound(err) || ctx.Err() != nil {
 			log.V(1).Info("The resource changed meanwhile: trying again", "error", err.Error())
