@@ -56,7 +56,6 @@ func (b batch[T, A]) run(ctx context.Context, c *Client, items []T) (map[string]
 	defer cancel()
 	out := make(map[string]A, len(items))
 	var failed error
-	var seen verdicts
 	answered := len(items) == 0
 	for parts := b.split(items); len(parts) > 0; {
 		part := parts[0]
@@ -70,7 +69,7 @@ func (b batch[T, A]) run(ctx context.Context, c *Client, items []T) (map[string]
 			for _, item := range part {
 				out[b.name(item)] = b.failure(fmt.Errorf("%s %s: %w", b.op.verb, b.op.item(b.name(item)), failed))
 			}
-		case !seen.final(len(part), b.refusedWhole(part, answers)):
+		case len(part) > 1 && b.refusedWhole(part, answers):
 			half := len(part) / 2
 			parts = slices.Insert(parts, 0, part[:half], part[half:])
 		default:
@@ -135,49 +134,23 @@ func (b batch[T, A]) split(items []T) [][]T {
 	return parts
 }
 
-// refusedWhole tells a refused request from refused topics, and with what it was
-// refused; nil if it was not. The limit of a managed service may be below Kafka's, and
-// one topic that a policy forbids may have taken the rest down with it. Kafka repeats a
-// request's error for each of its topics, so answers that differ are verdicts on topics.
-func (b batch[T, A]) refusedWhole(part []T, answers map[string]A) *Error {
+// refusedWhole tells a refused request from refused topics: the limit of a
+// managed service may be below Kafka's, and one topic that a policy forbids
+// may have taken the rest down with it. Kafka repeats a request's error for
+// each of its topics, so answers that differ are verdicts on topics.
+func (b batch[T, A]) refusedWhole(part []T, answers map[string]A) bool {
 	var first *Error
 	for _, item := range part {
 		e, ok := errors.AsType[*Error](b.problem(answers[b.name(item)]))
 		if !ok || !errors.Is(e, ErrPolicyViolation) {
-			return nil
+			return false
 		}
 		if first == nil {
 			first = e
 		}
 		if *e != *first {
-			return nil
+			return false
 		}
-	}
-	return first
-}
-
-// enoughAlone is how many topics in a row may be refused alone before it is believed of
-// the rest. A policy that forbids all of a thousand would cost two thousand requests.
-const enoughAlone = 8
-
-// verdicts counts the topics in a row that were refused alone, and in the same words.
-type verdicts struct {
-	of  Error
-	row int
-}
-
-// final tells whether the answer to a request for so many topics holds for each of them;
-// refusal is that of the request as a whole, nil if it was none.
-func (v *verdicts) final(topics int, refusal *Error) bool {
-	switch {
-	case refusal == nil:
-		v.row = 0
-	case topics > 1:
-		return v.row >= enoughAlone && *refusal == v.of
-	case *refusal == v.of:
-		v.row++
-	default:
-		v.of, v.row = *refusal, 1
 	}
 	return true
 }
