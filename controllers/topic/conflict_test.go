@@ -288,3 +288,17 @@ func TestAResourceThatIsRenamedWhileItsTopicIsMadeManagesThat(t *testing.T) {
 		t.Errorf("Kafka holds %v after the resource went", e.kafka.Topics())
 	}
 }
+
+func TestAResourceThatIsRenamedAndMovedWhileItsTopicIsMadeStartsAnew(t *testing.T) {
+	e := newEnv(t)
+	e.create(aTopic("orders", topicName("first")))
+	e.kafka.BeforeCall = func(call string, _ []string) {
+		if call == fake.CreateTopics {
+			e.change("orders", func(kt *kafkav1.KafkaTopic) { topicName("second")(kt); of("west")(kt) })
+		}
+	}
+	e.turn()
+	if s := e.get("orders").Status; s.TopicName != "" {
+		t.Errorf("the status tells of the topic %q of a cluster that it left", s.TopicName)
+	}
+}

@@ -140,7 +140,9 @@ func (p *pass) claimCreated(ctx context.Context) {
 		if err != nil {
 			continue
 		}
-		if now.UID == w.topic.UID && now.ClaimedName() != w.name && now.Status.TopicName == "" {
+		// One that came to another Kafka cluster too starts anew there.
+		if now.UID == w.topic.UID && p.cluster.serves(now.Namespace, now.Labels[kafkav1.LabelCluster]) &&
+			now.ClaimedName() != w.name && now.Status.TopicName == "" {
 			w.topic = now
 			works = append(works, w)
 		}
