@@ -174,6 +174,13 @@ func throttleWarnings(w Wanted) []Problem {
 	return warnings
 }
 
+// maxGrowth is how many partitions Kafka adds to a topic with one request
+// (MAX_RECORDS_PER_USER_OP in its QuorumController). It does not refuse more: it places
+// all of them in memory first, however many, then adds as many as fit and answers
+// UNKNOWN_SERVER_ERROR (seen on 4.3.1). So with a number that was mistyped each try
+// would add that many, or end the controllers.
+const maxGrowth = 10_000
+
 func decidePartitions(p *Plan, w Wanted, seen *Seen, m Memory) {
 	switch {
 	case w.Partitions == BrokerDefault || w.Partitions == seen.Partitions:
@@ -183,6 +190,10 @@ func decidePartitions(p *Plan, w Wanted, seen *Seen, m Memory) {
 			seen.Partitions, seen.Partitions, w.Partitions)})
 	case w.Internal:
 		p.Problems = append(p.Problems, internalGrowth(seen.Partitions, w.Partitions))
+	case int64(w.Partitions)-int64(seen.Partitions) > maxGrowth:
+		p.Problems = append(p.Problems, Problem{kafkav1.ReasonNotSupported, fmt.Sprintf(
+			"spec.partitions: Kafka adds %d partitions at a time at most, and the topic has %d. Set it to %d or less first, not %d",
+			maxGrowth, seen.Partitions, int64(seen.Partitions)+maxGrowth, w.Partitions)})
 	case m.GrowthRefused == seen.Partitions && m.GrowthError != "":
 		p.Problems = append(p.Problems, Problem{kafkav1.ReasonKafkaError, m.GrowthError})
 	default:

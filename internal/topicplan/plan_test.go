@@ -1,6 +1,7 @@
 package topicplan
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -67,6 +68,15 @@ func TestDecide(t *testing.T) {
 		},
 		"partitions grow": {
 			wanted: Wanted{Partitions: 5, Replicas: BrokerDefault}, seen: seenWith(nil), want: Plan{GrowTo: 5},
+		},
+		"as many partitions more as Kafka adds at a time": {
+			wanted: Wanted{Partitions: 10_003, Replicas: BrokerDefault}, seen: seenWith(nil), want: Plan{GrowTo: 10_003},
+		},
+		"more partitions than Kafka adds at a time are not asked for": {
+			wanted: Wanted{Partitions: 10_004, Replicas: BrokerDefault}, seen: seenWith(nil), wantProblems: []string{"10003"},
+		},
+		"billions of partitions are not asked for": {
+			wanted: Wanted{Partitions: math.MaxInt32, Replicas: BrokerDefault}, seen: seenWith(nil), wantProblems: []string{"spec.partitions"},
 		},
 		"fewer partitions are refused, options set all the same": {
 			wanted:       Wanted{Partitions: 2, Replicas: BrokerDefault, Config: map[string]string{"a": "1"}},
