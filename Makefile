@@ -101,6 +101,10 @@ controlplane: ## Make the API server and etcd ready (downloaded, else built)
 test-unit: ## Run the tests that need only Go
 	go test $(UNIT)
 
+.PHONY: test-race
+test-race: ## Look for data races in the tests that need only Go (needs a C compiler)
+	go test -race -timeout 30m $(UNIT)
+
 .PHONY: test-integration
 test-integration: $(HELM) $(GOTESTSUM) build ## Run the tests on a real API server and a real Kafka
 	go run ./test/harness/assets etcd kube-apiserver kube-controller-manager cert-manager node-agent
@@ -162,5 +166,5 @@ bench-topics: $(HELM) ## Measure the topic controller; BENCH_SIZES=1000 limits i
 	go build -o bin/bench-topics ./test/bench/topics && bin/bench-topics $(BENCH_TOPICS_FLAGS)
 
 .PHONY: test-all
-test-all: test test-e2e fuzz $(GOTESTSUM) ## Add what is run on demand: fuzzing, clusters, other Kafka versions
+test-all: test test-race test-e2e fuzz $(GOTESTSUM) ## Add what is run on demand: data races, clusters, fuzzing, other Kafka versions
 	SLUICE_KAFKA_VERSIONS=all $(GOTESTSUM) --format testname -- -p 1 -parallel 2 -timeout 60m ./test/integration

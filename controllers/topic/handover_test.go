@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -174,10 +175,9 @@ func TestTwoResourcesOfOneTopicWithFourWorkers(t *testing.T) {
 				t.Parallel()
 				e := newEnv(t, change, func(o *Options) { o.Workers, o.Clock, o.MaxBatchLinger = 4, nil, time.Millisecond })
 				held, release := make(chan struct{}), make(chan struct{})
-				first := true
+				var begun atomic.Bool
 				e.kafka.BeforeCall = func(_ string, names []string) {
-					if first && slices.Contains(names, "orders") {
-						first = false
+					if slices.Contains(names, "orders") && begun.CompareAndSwap(false, true) {
 						close(held)
 						<-release
 					}
