@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -21,6 +22,11 @@ var (
 	// ErrNumberRange marks a number that would take more than maxDigits digits.
 	ErrNumberRange = errors.New("the number has too many digits")
 )
+
+// MaxTextBytes is how many bytes a text in a request may have, such as a name or a
+// value. On a longer one Kafka closes the connection (its generated messages refuse it:
+// MessageDataGenerator), and with it goes what the request asks for all other topics.
+const MaxTextBytes = math.MaxInt16
 
 // maxDigits is more than any double needs when written out.
 const maxDigits = 400

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	kafkav1 "github.com/sluice-kafka/sluice/api/v1"
+	"github.com/sluice-kafka/sluice/internal/configdef"
 )
 
 // Action is what a resource needs before anything is known of its topic.
@@ -116,7 +117,7 @@ func ending(s Subject) Verdict {
 		return Verdict{Action: Release, Reason: "it is deleted and never managed its topic"}
 	case internal(s.Topic.ClaimedName()):
 		return Verdict{Action: Release, Reason: "it is deleted and its topic is Kafka's own", Keeps: true}
-	case len(s.Topic.ClaimedName()) > maxText:
+	case len(s.Topic.ClaimedName()) > configdef.MaxTextBytes:
 		return Verdict{Action: Release, Reason: "it is deleted and no topic can have its name"}
 	case claimed && !manager.Deleting && manager.Resource != keyOf(s.Topic):
 		return Verdict{Action: Release, Heir: manager.Resource, Reason: fmt.Sprintf("it is deleted and its topic is managed by %s", manager.Resource)}

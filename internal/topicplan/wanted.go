@@ -57,7 +57,7 @@ func WantedOf(t *kafkav1.KafkaTopic, alterable Alterable) (Wanted, []Problem) {
 			w.Replicas = int16(*r)
 		}
 	}
-	if name := t.ClaimedName(); len(name) > maxText {
+	if name := t.ClaimedName(); len(name) > configdef.MaxTextBytes {
 		problems = append(problems, tooLong("spec.topicName", len(name)))
 	}
 	problems = append(problems, w.take(spec.Config)...)
@@ -73,7 +73,7 @@ func (w *Wanted) take(config kafkav1.Config) []Problem {
 		if w.scope.leaves(name) {
 			continue
 		}
-		if len(name) > maxText { // and too long to be shown
+		if len(name) > configdef.MaxTextBytes { // and too long to be shown
 			problems = append(problems, tooLong("spec.config: the name of an option", len(name)))
 			continue
 		}
@@ -81,7 +81,7 @@ func (w *Wanted) take(config kafkav1.Config) []Problem {
 		switch {
 		case err != nil:
 			problems = append(problems, Problem{valueReason(err), fmt.Sprintf("spec.config[%s]: %v", name, err)})
-		case len(value) > maxText:
+		case len(value) > configdef.MaxTextBytes:
 			problems = append(problems, tooLong(fmt.Sprintf("spec.config[%s]", name), len(value)))
 		default:
 			w.Config[name] = value
@@ -90,14 +90,9 @@ func (w *Wanted) take(config kafkav1.Config) []Problem {
 	return problems
 }
 
-// maxText is how many bytes a text in a request may have. On a longer one Kafka closes
-// the connection (its generated messages refuse it: MessageDataGenerator), and with it
-// goes what the request asks for all other topics.
-const maxText = math.MaxInt16
-
 func tooLong(path string, bytes int) Problem {
 	return Problem{kafkav1.ReasonKafkaError, fmt.Sprintf(
-		"%s: Kafka is not asked for %d bytes, since a request holds %d of one text: make it shorter", path, bytes, maxText)}
+		"%s: Kafka is not asked for %d bytes, since a request holds %d of one text: make it shorter", path, bytes, configdef.MaxTextBytes)}
 }
 
 func valueReason(err error) string {

@@ -244,7 +244,7 @@ spec:
 	},
 	{
 		Rule: "topic-config-shape", Kinds: topicKind, Severity: Refuse,
-		Summary: "An option's value is a text, a number, true or false, or a list of these; null, maps and nested lists mean nothing to Kafka.",
+		Summary: "An option's value is a text, a number, true or false, or a list of these, of 32,767 bytes at most; null, maps and nested lists mean nothing to Kafka.",
 		Example: `
 kind: KafkaTopic
 spec:

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	apiv1 "github.com/sluice-kafka/sluice/api/v1"
+	"github.com/sluice-kafka/sluice/internal/configdef"
 )
 
 const minInsyncReplicas = "min.insync.replicas"
@@ -119,7 +120,11 @@ func topicConfigShape(in topicInput) []Finding {
 		case shapeNestedList:
 			why = "a list holds only texts, numbers, true or false: write its items plainly"
 		default:
-			continue
+			value, err := configdef.RenderValue(config[key].Raw)
+			if err != nil || len(value) <= configdef.MaxTextBytes {
+				continue
+			}
+			why = fmt.Sprintf("Kafka takes %d bytes of one text, and this has %d: make it shorter", configdef.MaxTextBytes, len(value))
 		}
 		found = append(found, Finding{
 			Severity: Refuse, Path: topicConfigPath(key), Element: key,

@@ -159,6 +159,8 @@ func TestKafkaTopic(t *testing.T) {
 		"a list in a list is no value":  {topic: topic(option("a", `["b",["c"]]`)), want: []string{"refuse topic-config-shape spec.config[a]"}},
 		"null in a list is no value":    {topic: topic(option("a", `["b",null]`)), want: []string{"refuse topic-config-shape spec.config[a]"}},
 		"a list of plain values is one": {topic: topic(option("a", `["b",1,true,1.5]`)), want: []string{"warn topic-option-unknown spec.config[a]"}},
+		"the longest text is a value":   {topic: topic(option("a", `"`+strings.Repeat("b", 32767)+`"`)), want: []string{"warn topic-option-unknown spec.config[a]"}},
+		"a longer text is none":         {topic: topic(option("a", `"`+strings.Repeat("b", 32768)+`"`)), want: []string{"refuse topic-config-shape spec.config[a]"}},
 		"an empty text is a value":      {topic: topic(option("cleanup.policy", `""`))},
 		"more in-sync replicas than replicas are warned of": {
 			topic: topic(replicas(2), option("min.insync.replicas", `"3"`)), want: []string{"warn topic-min-isr-above-replicas spec.config[min.insync.replicas]"},
