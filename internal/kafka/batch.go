@@ -17,6 +17,12 @@ import (
 // partition is a record.
 const maxRecords = 10_000
 
+// maxBytes is how long the texts of one request are at most. Kafka's controllers append
+// the records of a request at a time, and those of more than 8 MiB (MAX_BATCH_SIZE_BYTES
+// in its KafkaRaftClient) not at all: every topic is answered UNKNOWN_SERVER_ERROR (seen
+// on 4.3.1). Half of that leaves room for what records have beside their texts.
+const maxBytes = 4 << 20
+
 // operation is one kind of call, in words for its errors.
 type operation struct {
 	verb string
@@ -40,6 +46,9 @@ type batch[T, A any] struct {
 	// records is the number of metadata records that an item causes; nil where
 	// the call is never split.
 	records func(T) int
+	// bytes is the length of an item's texts, which become its records; nil where
+	// they are short.
+	bytes func(T) int
 	// send makes one request.
 	send func(context.Context, []T) (map[string]A, error)
 	// failure makes the answer of an error, problem the opposite.
@@ -119,14 +128,17 @@ func (b batch[T, A]) split(items []T) [][]T {
 		return [][]T{items}
 	}
 	var parts [][]T
-	start, sum := 0, 0
+	start, records, bytes := 0, 0, 0
 	for i, item := range items {
-		n := b.records(item)
-		if i > start && sum+n > maxRecords {
-			parts = append(parts, items[start:i])
-			start, sum = i, 0
+		n, long := b.records(item), 0
+		if b.bytes != nil {
+			long = b.bytes(item)
 		}
-		sum += n
+		if i > start && (records+n > maxRecords || bytes+long > maxBytes) {
+			parts = append(parts, items[start:i])
+			start, records, bytes = i, 0, 0
+		}
+		records, bytes = records+n, bytes+long
 	}
 	if start < len(items) {
 		parts = append(parts, items[start:])

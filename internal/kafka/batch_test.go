@@ -17,6 +17,7 @@ import (
 type sized struct {
 	name    string
 	records int
+	bytes   int
 }
 
 func sizes(records ...int) []sized {
@@ -25,6 +26,32 @@ func sizes(records ...int) []sized {
 		out = append(out, sized{name: fmt.Sprintf("t%d", i), records: n})
 	}
 	return out
+}
+
+func TestSplitByLength(t *testing.T) {
+	for name, test := range map[string]struct {
+		bytes []int
+		want  []int
+	}{
+		"all fit":                    {bytes: []int{maxBytes / 2, maxBytes / 2}, want: []int{2}},
+		"one byte more":              {bytes: []int{maxBytes / 2, maxBytes/2 + 1, 1}, want: []int{1, 2}},
+		"too long alone, goes alone": {bytes: []int{1, maxBytes + 1, 1}, want: []int{1, 1, 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := batch[sized, error]{records: func(s sized) int { return s.records }, bytes: func(s sized) int { return s.bytes }}
+			items := sizes(make([]int, len(test.bytes))...)
+			for i := range items {
+				items[i].bytes = test.bytes[i]
+			}
+			var got []int
+			for _, part := range b.split(items) {
+				got = append(got, len(part))
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("parts, -want +got:\n%s", diff)
+			}
+		})
+	}
 }
 
 func TestSplit(t *testing.T) {

@@ -16,6 +16,13 @@ func (c *Client) AlterTopicConfigs(ctx context.Context, changes []TopicConfigCha
 		op:      op,
 		name:    func(t TopicConfigChange) string { return t.Name },
 		records: func(t TopicConfigChange) int { return max(1, len(t.Ops)) },
+		bytes: func(t TopicConfigChange) int {
+			sum := 0
+			for _, op := range t.Ops {
+				sum += len(t.Name) + len(op.Name) + len(op.Value) // a record each
+			}
+			return sum
+		},
 		send: func(ctx context.Context, changes []TopicConfigChange) (map[string]error, error) {
 			return c.alterConfigs(ctx, op, changes)
 		},

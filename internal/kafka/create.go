@@ -20,6 +20,13 @@ func (c *Client) CreateTopics(ctx context.Context, topics []NewTopic) (map[strin
 		// The topic, its partitions, its options; that the broker's default of
 		// partitions is above one is found out by a refusal.
 		records: func(t NewTopic) int { return 1 + max(1, int(t.Partitions)) + len(t.Config) },
+		bytes: func(t NewTopic) int {
+			sum := len(t.Name)
+			for name, value := range t.Config {
+				sum += len(t.Name) + len(name) + len(value) // a record each
+			}
+			return sum
+		},
 		send: func(ctx context.Context, topics []NewTopic) (map[string]CreatedTopic, error) {
 			return c.createTopics(ctx, op, topics)
 		},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -93,6 +94,7 @@ func LimitContract(t *testing.T, bootstrap []string, traits Traits) {
 	t.Run("one topic above the limit is the cluster's to refuse", s.tooLarge)
 	t.Run("topics are split by their records", s.splitTopics)
 	t.Run("changes are split by their keys", s.splitChanges)
+	t.Run("changes are split by the length of their texts", s.splitLongChanges)
 	t.Run("a thousand topics are one request each to describe", s.describeThousand)
 	t.Run("growth is split by partitions", s.splitGrowth)
 }
@@ -160,6 +162,31 @@ func (s *suite) splitChanges(t *testing.T) {
 	}
 	wantErrors(t, got, want)
 	s.wantCalls(t, map[string]int{"IncrementalAlterConfigs": 2})
+}
+
+// Together their records are more than Kafka's controllers append at a time, which
+// would answer UNKNOWN_SERVER_ERROR for every topic.
+func (s *suite) splitLongChanges(t *testing.T) {
+	const option, topics = "leader.replication.throttled.replicas", 300
+	long := strings.TrimSuffix(strings.Repeat("0:0,", 8000), ",")
+	var changes, back []client.TopicConfigChange
+	want := map[string]error{}
+	for _, name := range limitNames()[:topics] {
+		changes = append(changes, client.TopicConfigChange{Name: name, Ops: []client.ConfigOp{{Name: option, Value: long}}})
+		back = append(back, client.TopicConfigChange{Name: name, Ops: []client.ConfigOp{{Name: option, Delete: true}}})
+		want[name] = nil
+	}
+	got, err := s.client.AlterTopicConfigs(t.Context(), changes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantErrors(t, got, want)
+	s.wantCalls(t, map[string]int{"IncrementalAlterConfigs": 3})
+	if got, err = s.client.AlterTopicConfigs(t.Context(), back); err != nil {
+		t.Fatal(err)
+	}
+	wantErrors(t, got, want)
+	s.wantCalls(t, map[string]int{"IncrementalAlterConfigs": 1})
 }
 
 func (s *suite) describeThousand(t *testing.T) {
