@@ -217,10 +217,10 @@ func topicReady(kt *kafkav1.KafkaTopic) bool {
 	return c.Type == kafkav1.ConditionReady && c.Status == "True" && kt.Status.ObservedGeneration == kt.Generation
 }
 
-func TestOneOfTwoNamesOfAKafkaClusterIsWorkedOn(t *testing.T) {
-	e := newEnv(t)
-	west := fake.NewAdmin()
-	west.ID = e.kafka.ID
+// newTwoClusters is an env of which nothing is connected yet, and the Kafka that the
+// name west leads to.
+func newTwoClusters(t *testing.T) (*env, *fake.Admin) {
+	e, west := newEnv(t), fake.NewAdmin()
 	e.dial = func(c Cluster) (Connection, error) {
 		if c.Name == "west" {
 			return Connection{Admin: west}, nil
@@ -229,6 +229,12 @@ func TestOneOfTwoNamesOfAKafkaClusterIsWorkedOn(t *testing.T) {
 	}
 	e.loop.link.cut(nil)
 	e.other.link.cut(nil)
+	return e, west
+}
+
+func TestOneOfTwoNamesOfAKafkaClusterIsWorkedOn(t *testing.T) {
+	e, west := newTwoClusters(t)
+	west.ID = e.kafka.ID
 	// The second in order is there first.
 	if err := e.other.renew(e.ctx); err != nil {
 		t.Fatal(err)
@@ -404,16 +410,7 @@ func TestWhatWentMissingAgainIsSaidAgain(t *testing.T) {
 // The address of one cluster may come to lead to another's Kafka, or a Kafka be built
 // anew behind it.
 func TestTwoNamesThatCameToBeOneKafkaClusterAreNoticed(t *testing.T) {
-	e := newEnv(t)
-	west := fake.NewAdmin()
-	e.dial = func(c Cluster) (Connection, error) {
-		if c.Name == "west" {
-			return Connection{Admin: west}, nil
-		}
-		return Connection{Admin: e.kafka}, nil
-	}
-	e.loop.link.cut(nil)
-	e.other.link.cut(nil)
+	e, west := newTwoClusters(t)
 	for _, l := range []*loop{e.loop, e.other} {
 		if err := l.renew(e.ctx); err != nil {
 			t.Fatal(err)
