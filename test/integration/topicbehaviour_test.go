@@ -57,11 +57,11 @@ func TestTopicBehaviour(t *testing.T) {
 		{name: "restart", run: topicsThroughARestart},
 		{name: "undeletable", run: topicsThatKafkaKeeps},
 		{name: "thousands", run: thousandsOfTopics, long: true},
-		{name: "options", run: topicsWithManyOptions, long: true},
+		{name: "options", run: topicsWithManyOptions},
 		// It installs the chart anew, with a table for itself.
 		{name: "permissions", run: topicsWithoutARight},
 		// It leaves much in the broker.
-		{name: "partitions", run: topicsWithManyPartitions, long: true},
+		{name: "partitions", run: topicsWithManyPartitions},
 	}
 	var namespaces []any
 	for _, test := range tests {
